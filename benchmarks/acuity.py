@@ -15,22 +15,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vlgate.acuity.asking import charts, chosen
-from vlgate.acuity.pages import change
-from vlgate.acuity.record import Release
-from vlgate.acuity.staircase import ROUND, TRIALS, Staircase
-from vlgate.fixtures.defects.limits import LIMITS
-from vlgate.fixtures.defects.table import DEFECTS
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
+from vlgate.fixtures.reader.defects import DEFECTS
+from vlgate.fixtures.reader.limits import LIMITS
 from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.gates.acuity import said
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
-from vlgate.metrics.perception.acuity import Acuity
-from vlgate.metrics.perception.faculties import FACULTIES
-from vlgate.metrics.perception.psychometric import Fit, fitted, share
+from vlgate.metrics.perception import FACULTIES, Acuity, Fit, fitted, share
 from vlgate.metrics.stats import wilson
 from vlgate.seeds import generator
+from vlgate.studies.acuity.charts import change
+from vlgate.studies.acuity.record import ChartRun
+from vlgate.studies.acuity.staircase import ROUND, TRIALS, Staircase, charts, chosen
 
 SPREADS = (0.02, 0.04, 0.08)
 """From a rise within a tenth of the range to one over a third of it; from 10 % to 90 % are 4.4 spreads."""
@@ -161,9 +158,9 @@ def defects(seed: int) -> Iterator[str]:
     yield f"\n{len(models)} models, {wrong} not as expected; the intact reader: {_all(intact.charts)}"
 
 
-def _release(name: str, model: object, seed: int) -> Release:
+def _release(name: str, model: object, seed: int) -> ChartRun:
     asked = ModelPredictor(model=model, name=name, caller=Caller(name=name, size=4096), seed=0)
-    return Release(model=name, fingerprint="", seed=seed, charts=tuple(charts(asked, chosen([]), TRIALS, seed)))
+    return ChartRun(model=name, fingerprint="", seed=seed, charts=tuple(charts(asked, chosen([]), TRIALS, seed)))
 
 
 def _told(chart: Acuity) -> str:

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from run_all import Row
 
-from vlgate.cache.store import Store
+from vlgate.asking.batching import Caller
+from vlgate.asking.cache.store import Store
+from vlgate.asking.cached_caller import CachedCaller
+from vlgate.asking.image_identity import Identities
+from vlgate.asking.memory import Memory
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.images.files import file_image
-from vlgate.inference.batching import Caller
-from vlgate.inference.identity import Identities
-from vlgate.inference.memory import Memory
-from vlgate.inference.predictor import ModelPredictor
-from vlgate.inference.remembered import RememberingCaller
 from vlgate.types import FloatArray, Match
 
 _AT_ONCE = 512
@@ -66,11 +66,11 @@ def _timed(model: Lengths, folder: Path, n: int, name: str) -> float:
     pairs = [
         Match(image=image, text=f"A text {number} of image {image.key}.") for image in images for number in range(4)
     ]
-    caller: Caller | RememberingCaller = Caller(name="lengths", size=64)
+    caller: Caller | CachedCaller = Caller(name="lengths", size=64)
     if name != "no memory":
         memory = Memory(store=None if name == "memory" else Store(folder / "cache"), model="lengths")
         identities = Identities(memory=memory, code=b"code", by_name=name == "memory")
-        caller = RememberingCaller(inner=caller.bare, memory=memory, identities=identities, model=b"model")
+        caller = CachedCaller(inner=caller.bare, memory=memory, identities=identities, model=b"model")
     predictor = ModelPredictor(model=model, name="lengths", caller=caller, seed=0)
     start = time.process_time()
     for first in range(0, n, _AT_ONCE):

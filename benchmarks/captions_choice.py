@@ -203,8 +203,8 @@ def timed(command: list[str], folder: Path) -> tuple[float, float, str]:
 
 def within(folder: Path, network: Network, rounds: int) -> None:
     """Print what one pair and the checks cost in one process, which says how longer runs compare."""
+    from vlgate.record.options import Options
     from vlgate.run.loading import checks_of, load_model
-    from vlgate.run.options import Options
     from vlgate.run.planning import make_plan
 
     options = Options(

@@ -10,10 +10,10 @@ from time import perf_counter, process_time
 from typing import Any
 
 from tests.controls.delivery.planted import PLANTED, planted
-from vlgate.controls.delivery.diagnosing import diagnose
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.models.loading.registry import load
+from vlgate.probes.controls.delivery import diagnose
 
 MODELS = ("tiny-lxmert", "tiny-clip")
 NOT_PICTURES = ("bag-of-words", "oracle")

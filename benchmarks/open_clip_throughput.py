@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from run_all import Row
 
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.images.files import file_image
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.models.loading.registry import load
-from vlgate.run.options import DEFAULT_BATCH
+from vlgate.record.options import DEFAULT_BATCH
 from vlgate.types import Match
 
 BAR = 0.9

@@ -17,7 +17,7 @@ from rebuilt_graphs import rebuilt
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator, QuestionPair
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
-from vlgate.sources.scene_graphs.files import find_graphs, read_graphs
+from vlgate.sources.graphs.files import find_graphs, read_graphs
 
 CANDIDATES = 600
 

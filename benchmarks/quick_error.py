@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from run_all import Row
 
 from vlgate.images.files import missing_image
+from vlgate.record.run_gates import QUICK_CASES
 from vlgate.run.planning import sample
-from vlgate.run.quick import QUICK_CASES, quick_sample
+from vlgate.run.sampling import quick_sample
 from vlgate.types import Case, Match, Task
 
 DATA = Path(__file__).parents[2] / "shared/data"

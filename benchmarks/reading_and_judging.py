@@ -17,10 +17,10 @@ from time import perf_counter
 import numpy as np
 from run_all import Row
 
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor, score
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor, score
 from vlgate.judging.verdicts import judge
-from vlgate.run.options import Options
+from vlgate.record.options import Options
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, FloatArray, Match
 

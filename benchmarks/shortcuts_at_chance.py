@@ -16,10 +16,10 @@ from types import MappingProxyType
 
 import numpy as np
 
+from vlgate.audit.choices import at_random
+from vlgate.audit.shortcuts import PROBES, shortcuts
 from vlgate.images.files import missing_image
 from vlgate.seeds import quick_generator
-from vlgate.shortcuts.choices import at_random
-from vlgate.shortcuts.scoring import PROBES, shortcuts
 from vlgate.types import Case, Match, Task
 
 WORDS = ("dog", "cup", "red", "tall", "sits", "near", "box", "man", "runs", "tree", "lamp", "bird")

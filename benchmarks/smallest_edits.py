@@ -14,13 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from vlgate.judging.verdicts import judge
+from vlgate.probes.shrink.families import Family
+from vlgate.probes.shrink.moves import perturbed
+from vlgate.probes.shrink.search import smallest_change
+from vlgate.probes.shrink.space import space
+from vlgate.record.options import Options
 from vlgate.run.loading import load_model
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan, subjects
-from vlgate.shrink.families import Family
-from vlgate.shrink.moves import perturbed
-from vlgate.shrink.search import smallest_change
-from vlgate.shrink.space import space
 from vlgate.types import Batch, Predictor
 
 FAMILIES: tuple[Family, ...] = ("scene",)

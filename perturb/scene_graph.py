@@ -1,9 +1,13 @@
-"""Scene graphs: the objects of an image with their boxes, attributes and relations."""
+"""Scene graphs: the objects of an image with their boxes, attributes and relations; sizes and places of boxes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import ceil, hypot
+from typing import Literal
+
+# Scene graphs: the objects of an image with their boxes, attributes and relations.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,3 +58,95 @@ class SceneGraph:
     location: str = ""
     complete: bool = False
     origin: str = field(default="", compare=False)
+
+
+# Sizes and places of boxes, as BLA (section 4.3) and VL-CheckList (section 3.1) measure them.
+
+Place = Literal["center", "mid", "margin"]
+Extent = Literal["small", "medium", "large"]
+
+SMALL, MEDIUM = 1024, 9216
+"""Square pixels up to which a box is small, and medium (VL-CheckList, section 3.1)."""
+
+
+def image_size(graph: SceneGraph) -> tuple[float, float] | None:
+    """Return the width and height of the graph's image, or None if the graph does not have them."""
+    return None if graph.width is None or graph.height is None else (graph.width, graph.height)
+
+
+def extent_of(graph: SceneGraph) -> tuple[float, float]:
+    """Return the width and height up to which the boxes of a graph reach: the image has at least that size."""
+    boxes = [thing.box for thing in graph.objects.values()]
+    return max((box.x + box.w for box in boxes), default=1.0), max((box.y + box.h for box in boxes), default=1.0)
+
+
+def sized(graph: SceneGraph) -> SceneGraph:
+    """Return a graph with a size: its own or, if it has none, the smallest that holds all its boxes.
+
+    Visual Genome's graphs have no sizes. The boxes of a whole graph reach nearly to the edges of its image.
+    """
+    if image_size(graph) is not None or not graph.objects:
+        return graph
+    width, height = extent_of(graph)
+    return replace(graph, width=ceil(width), height=ceil(height))
+
+
+def share(box: Box, size: tuple[float, float]) -> float:
+    """Return the share of an image of that size that a box covers.
+
+    >>> share(Box(x=0, y=0, w=10, h=10), (100, 100))
+    0.01
+    """
+    return box.w * box.h / (size[0] * size[1])
+
+
+def overlap(one: Box, other: Box) -> float:
+    """Return the area that two boxes share, divided by the area that they cover together, in 0..1.
+
+    >>> overlap(Box(x=0, y=0, w=2, h=1), Box(x=1, y=0, w=2, h=1))
+    0.3333333333333333
+    """
+    both = _common(one, other)
+    return both / (one.w * one.h + other.w * other.h - both)
+
+
+def inside(one: Box, other: Box) -> float:
+    """Return the share of the first box that lies within the other, in 0..1.
+
+    >>> inside(Box(x=0, y=0, w=2, h=1), Box(x=1, y=0, w=9, h=9))
+    0.5
+    """
+    return _common(one, other) / (one.w * one.h)
+
+
+def place_of(box: Box, size: tuple[float, float]) -> Place:
+    """Return the place of a box, by the distance of its centre from the image's, in halves of the image's diagonal.
+
+    Up to 1/3 it is in the center, up to 2/3 in the middle, else at the margin.
+
+    >>> [place_of(Box(x=x, y=45, w=10, h=10), (100, 100)) for x in (45, 0, 20)]
+    ['center', 'mid', 'mid']
+    """
+    width, height = size
+    away = hypot(box.x + box.w / 2 - width / 2, box.y + box.h / 2 - height / 2) / (hypot(width, height) / 2)
+    if away <= 1 / 3:
+        return "center"
+    return "mid" if away <= 2 / 3 else "margin"
+
+
+def size_of(box: Box) -> Extent:
+    """Return the class of a box's area in square pixels of the image.
+
+    >>> [size_of(Box(x=0, y=0, w=32, h=h)) for h in (32, 288, 289)]
+    ['small', 'medium', 'large']
+    """
+    area = box.w * box.h
+    if area <= SMALL:
+        return "small"
+    return "medium" if area <= MEDIUM else "large"
+
+
+def _common(one: Box, other: Box) -> float:
+    width = min(one.x + one.w, other.x + other.w) - max(one.x, other.x)
+    height = min(one.y + one.h, other.y + other.h) - max(one.y, other.y)
+    return max(width, 0.0) * max(height, 0.0)

@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from write_error_rates import CLUSTERED, DRAWS, binomial, chance, outcomes, percent
 
-from vlgate.comparing.pairing import PairedValues
-from vlgate.gates.correcting import stays
 from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.error_rates import error_rates
+from vlgate.gates.p_values import stays, tail
 from vlgate.gates.records import Decision, Gate, GateKind, Outcome
-from vlgate.gates.tails import tail
 from vlgate.metrics.clusters import clusters
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.metrics.paired import difference, mcnemar
 from vlgate.metrics.stats import proportion, wilson
+from vlgate.record.comparison import PairedValues
 from vlgate.seeds import generator
 from vlgate.types import FloatArray, Metric
 

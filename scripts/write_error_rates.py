@@ -18,8 +18,8 @@ import numpy as np
 
 from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.error_rates import error_rates
+from vlgate.gates.p_values import FEW, beyond
 from vlgate.gates.records import Decision, Gate, Outcome
-from vlgate.gates.tails import FEW, beyond
 from vlgate.metrics.clusters import clusters
 from vlgate.metrics.paired import difference, mcnemar, score, tango
 from vlgate.metrics.stats import proportion

@@ -18,22 +18,22 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from vlgate.explaining.changes import images_of
-from vlgate.explaining.explain import Told, explain, subjects
-from vlgate.explaining.rates import WORDS, Hit, Rate, rate
-from vlgate.explaining.truth import hits
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.fixtures.reader.reading import Reading
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
-from vlgate.report.explanations.heat_map import heat_map
+from vlgate.probes.explaining.changes import images_of_case
+from vlgate.probes.explaining.deciding import hits
+from vlgate.probes.explaining.explain import Told, explain, subjects
+from vlgate.probes.explaining.rates import WORDS, Hit, Rate, rate
+from vlgate.record.options import Options
+from vlgate.report.explanations import heat_map
 from vlgate.run.loading import load_model
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
 from vlgate.seeds import generator
 from vlgate.types import Batch, Task
 
 ROOT = Path(__file__).parents[1]
-RATES = ROOT / "vlgate/explaining/rates.toml"
+RATES = ROOT / "vlgate/probes/explaining/rates.toml"
 PAGE = ROOT / "docs/explanations.md"
 MODELS = ("tiny-lxmert", "tiny-clip")
 CASES = 3
@@ -131,7 +131,7 @@ def example() -> bytes:
     batch = Batch(task=task, positions=(next(n for n, case in enumerate(task.cases) if case.id == id_),))
     [verdict] = judge(batch, predictor.predict(batch.cases[0].requests))
     [found] = explain(subjects([(name, task.shape, verdict)], predictor.model), predictor, predictor.model)
-    image = images_of(verdict.case)[0].load()
+    image = images_of_case(verdict.case)[0].load()
     measured = [one for finding in found.findings if finding.method == "hide segments" for one in finding.of_image(0)]
     maps = [heat_map(image, boxes, effects) for _, boxes, effects in measured]
     maps.append(heat_map(image, found.attended[0].boxes, np.array(found.attended[0].weights), seen=True))

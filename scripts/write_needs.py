@@ -10,11 +10,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from vlgate.run.options import Options
-from vlgate.sensitivity.asking import NAMES, asked
-from vlgate.sensitivity.matrix import Cell, Matrix
-from vlgate.sensitivity.pages import LEAST, counted, table
-from vlgate.sensitivity.readings import READINGS
+from vlgate.record.options import Options
+from vlgate.studies.sensitivity.matrix import NAMES, Cell, Matrix, asked
+from vlgate.studies.sensitivity.pages import LEAST, counted, table
+from vlgate.studies.sensitivity.readings import READINGS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "needs.md"
 SUITE = ("valse/*", "sugarcrepe/*", "vl-checklist/*")

@@ -15,10 +15,9 @@ from types import MappingProxyType
 from typing import Any
 
 from vlgate.making.inputs.reading import read_inputs
-from vlgate.making.kinds.kind import Kind, Work
-from vlgate.making.kinds.registry import KINDS, kind
-from vlgate.making.tools.tools import ToolOptions, Tools
-from vlgate.perturb.foils.candidate import Candidate, Foil, SentenceSet
+from vlgate.making.kinds.kind import KINDS, Kind, Work, kind
+from vlgate.making.tools import ToolOptions, Tools
+from vlgate.perturb.foils.candidates import Candidate, Foil, SentenceSet
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import Corpus, Generator
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from vlgate.sources.benchmarks.scenes import SHIPPED_SEED, TASKS
-from vlgate.sources.benchmarks.scenes_made import make
-from vlgate.sources.benchmarks.scenes_shipped import FILE, contents, read_contents, version, write
+from vlgate.sources.scenes.made import make
+from vlgate.sources.scenes.scenes import FILE, SHIPPED_SEED, TASKS, contents, read_contents, shipped_version, write
 
 
 def main() -> int:
@@ -22,7 +21,7 @@ def main() -> int:
     made = contents(make(TASKS, SHIPPED_SEED))
     if not parser.parse_args().check:
         write(made)
-        print(f"{FILE}: {FILE.stat().st_size:,} bytes, version {version()}")
+        print(f"{FILE}: {FILE.stat().st_size:,} bytes, version {shipped_version()}")
         return 0
     held = read_contents()
     stale = sorted(name for name in made.keys() | held.keys() if made.get(name) != held.get(name))

@@ -9,11 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from vlgate.run.options import Options
-from vlgate.sensitivity.asking import NAMES, asked
-from vlgate.sensitivity.claims import claims
-from vlgate.sensitivity.matrix import Matrix
-from vlgate.sensitivity.pages import lines
+from vlgate.record.options import Options
+from vlgate.studies.sensitivity.matrix import NAMES, Matrix, asked, claims
+from vlgate.studies.sensitivity.pages import lines
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "sensitivity.md"
 

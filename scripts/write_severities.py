@@ -14,14 +14,14 @@ from severities.curves import Curve, curves, right
 from severities.figure import figure
 from severities.page import page
 
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.metrics.stats import proportion
 from vlgate.models.loading.registry import load
 from vlgate.perturb.images import PERTURBATIONS
 from vlgate.perturb.question_tests import VISUAL
-from vlgate.sources.benchmarks.scene_questions import tasks as question_tasks
-from vlgate.sources.benchmarks.scenes_shipped import shipped
+from vlgate.sources.scenes.made import tasks as question_tasks
+from vlgate.sources.scenes.scenes import shipped
 from vlgate.types import Task
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

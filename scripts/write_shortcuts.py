@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from vlgate.analyses.shortcuts import chance_of
-from vlgate.run.options import Options
+from vlgate.audit.shortcuts import PROBES, Shortcuts, by_luck, shortcuts
+from vlgate.record.options import Options
 from vlgate.run.planning import make_plan, sample
-from vlgate.shortcuts.scoring import PROBES, Shortcuts, by_luck, shortcuts
+from vlgate.studies.analyses.shortcuts import chance_of
 from vlgate.types import Ask, Match, Metric, Task
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "shortcuts.md"

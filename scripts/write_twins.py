@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from vlgate.fixtures.scenes.twins.cases import CASES, questions
+from vlgate.fixtures.scenes.twins import CASES, questions
 from vlgate.types import Ask, Case
 
 FIGURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "twins.png"

@@ -14,12 +14,12 @@ settings.register_profile(
 settings.load_profile("vlgate")
 os.environ["VLGATE_CACHE"] = "off"  # no test reads or fills the cache of the user
 OUTSIDE = [name for name in os.environ if name.startswith("VLGATE_") and name != "VLGATE_CACHE"]
-"""Options, and what changes a run: ``CI`` makes one without a judged gate fail, ``COLUMNS`` (set by xdist) cuts lines."""
+"""Options, and what changes a run: ``CI`` makes one without a judged gate fail, ``COLUMNS`` (by xdist) cuts lines."""
 OUTSIDE += ["CI", "COLUMNS", "GITHUB_STEP_SUMMARY", "PYTEST_ADDOPTS"]
 
 
 def pytest_sessionstart():
-    """Remove the variables before the first fixture of any scope; those of the workers are started by then or inherit."""
+    """Remove the variables before the first fixture of any scope; workers inherit what is left."""
     for name in OUTSIDE:
         os.environ.pop(name, None)
 

@@ -93,7 +93,7 @@ def all_imports():
     targets = [
         target for model in tomllib.loads(registry).values() for target in (model["build"], model.get("check", ""))
     ]
-    yield from named_in(targets, "vlgate.models.loading.registered")
+    yield from named_in(targets, "vlgate.models.loading.catalogue")
 
 
 IMPORTS = list(all_imports())
@@ -145,12 +145,18 @@ def module_of(one):
 
 
 def test_the_whole_tree_is_read():
-    expected = {"vlgate.types", "vlgate.perturb.swap", "vlgate.fixtures.session", "tests_vl.test_foil", "vlgate.plugin"}
+    expected = {
+        "vlgate.types",
+        "vlgate.perturb.text.rewriting",
+        "vlgate.fixtures.session",
+        "tests_vl.test_foil",
+        "vlgate.plugin",
+    }
     assert expected <= set(MODULES)
     assert len(MODULES) == len(set(MODULES.values()))
     assert "vlgate.judging.verdicts imports vlgate.types.Verdict" in offenders(IMPORTS)
     assert "vlgate.sources.registry imports vlgate.sources.benchmarks.valse" in offenders(IMPORTS)
-    assert "vlgate.models.loading.registered imports vlgate.fixtures.bag_of_words" in offenders(IMPORTS)
+    assert "vlgate.models.loading.catalogue imports vlgate.fixtures.bag_of_words" in offenders(IMPORTS)
 
 
 def test_every_module_is_in_a_layer_and_every_layer_in_the_tree():
@@ -250,16 +256,14 @@ def test_no_framework_is_imported_before_it_is_used():
 
 
 def test_frameworks_are_imported_by_models_and_the_check_of_precision_only():
-    allowed = ("vlgate.models", "vlgate.checks.precision")
+    allowed = ("vlgate.models", "vlgate.asking.checks.precision")
     found = [one for one in IMPORTS if one.top in FRAMEWORKS]
     assert found
     assert offenders(one for one in found if not Import("", one.module, early=True).within(*allowed)) == []
 
 
 def test_spacy_is_known_to_the_parser_only():
-    assert offenders(one for one in IMPORTS if one.top == "spacy") == [
-        "vlgate.perturb.parsing.spacy_parser imports spacy"
-    ]
+    assert offenders(one for one in IMPORTS if one.top == "spacy") == ["vlgate.perturb.text.spacy_parser imports spacy"]
 
 
 def test_pytest_is_imported_by_the_plugin_the_fixtures_and_the_tests_only():
@@ -286,7 +290,7 @@ def test_nothing_imports_the_outer_layers_but_themselves(door):
 
 
 def test_the_command_asks_no_model_and_runs_no_test():
-    never = ("vlgate.plugin", "vlgate.fixtures", "vlgate.inference")
+    never = ("vlgate.plugin", "vlgate.fixtures", "vlgate.asking")
     assert offenders(one for one in imports("vlgate.cli") if one.top in HEAVY or one.within(*never)) == []
     of_models = ("vlgate.cli.features", "vlgate.cli.models")
     found = [one for one in imports("vlgate.cli") if one.within("vlgate.models") and one.module not in of_models]
@@ -305,8 +309,8 @@ def test_questions_are_made_without_images(layer):
     "modules",
     [
         ["vlgate.perturb.questions", "vlgate.perturb.ontology"],
-        ["vlgate.cli.make", "vlgate.making.kinds.questions", "vlgate.sources.scene_graphs.generated"],
-        ["vlgate.perturb.images", "vlgate.sources.scene_graphs.annotated"],
+        ["vlgate.cli.make", "vlgate.making.kinds.questions", "vlgate.sources.graphs.generated"],
+        ["vlgate.perturb.images", "vlgate.sources.graphs.annotated"],
     ],
 )
 def test_what_they_stand_on_loads_no_image_library_either(modules):
@@ -316,13 +320,13 @@ def test_what_they_stand_on_loads_no_image_library_either(modules):
 
 
 def test_the_names_of_all_tasks_are_known_without_the_ontology():
-    code = "import sys, vlgate.sources.scene_graphs.generated as s; print(s.SHAPES); print(*sys.modules)"
+    code = "import sys, vlgate.sources.graphs.generated as s; print(s.SHAPES); print(*sys.modules)"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "scene-graphs/order-inv" in ended.stdout
     loaded = ended.stdout.split()
     assert "vlgate.perturb.questions" not in loaded
     assert "vlgate.perturb.ontology" not in loaded
-    assert "vlgate.sources.scene_graphs.annotated" not in loaded
+    assert "vlgate.sources.graphs.annotated" not in loaded
 
 
 @pytest.mark.parametrize("name", ["perturb", "fixtures"])

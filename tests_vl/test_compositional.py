@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vlgate.inference.predictor import score
+from vlgate.asking.predictor import score
 from vlgate.judging.verdicts import judge
 from vlgate.types import Batch, Ledger, Predictor
 

@@ -9,12 +9,12 @@ import pytest
 from vlgate.types import Batch, Predictor
 
 if TYPE_CHECKING:
-    from vlgate.shrink.search import Findings
+    from vlgate.probes.shrink.search import Findings
 
 
 @pytest.mark.shrink
 def test_shrink(subject: Batch, model: Predictor, search: Findings) -> None:
     """The smallest change after which the model gets the case wrong; finding one is a result, not a failure."""
-    from vlgate.shrink.search import smallest_change  # imported here, because other runs do not need it
+    from vlgate.probes.shrink.search import smallest_change  # imported here, because other runs do not need it
 
     search.record(smallest_change(subject, model, budget=search.budget, seed=search.seed, families=search.families))

@@ -367,3 +367,48 @@ class Prepared(Protocol):
 
     def prepare(self, tasks: Sequence[Task]) -> None:
         """Take what the model needs from all tasks of the run."""
+
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom, each in 0..1 of the image."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attended:
+    """A map of what a model attends to in one request.
+
+    ``boxes`` are parts of the image with a weight each, in 0..1 of the largest. ``text`` is the text, and ``aligned``
+    the share of each of ``words`` that goes to each box, if the method aligns words with regions.
+    """
+
+    method: str
+    image: int
+    text: str
+    boxes: tuple[Box, ...]
+    weights: tuple[float, ...]
+    words: tuple[str, ...] = ()
+    aligned: tuple[tuple[float, ...], ...] = ()
+
+
+@runtime_checkable
+class Boxed(Protocol):
+    """A model that sees an image as boxes, such as one on the regions of a detector."""
+
+    def boxes(self, images: Sequence[LazyImage]) -> Sequence[FloatArray]:
+        """Return the boxes of each image, shape (n, 4): left, top, right and bottom, each in 0..1."""
+
+
+@runtime_checkable
+class Attends(Protocol):
+    """A model that tells what it attends to."""
+
+    def attended(self, pairs: Sequence[Match]) -> Sequence[Attended]:
+        """Return a map for each pair; its ``image`` is 0."""
+
+
+@runtime_checkable
+class RollsOut(Protocol):
+    """A transformer that tells what it attends to through all of its layers."""
+
+    def attention_rollout(self, pairs: Sequence[Match]) -> Sequence[Attended]:
+        """Return a map for each pair, or none at all; its ``image`` is 0."""

@@ -11,10 +11,10 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.models.loading.registry import load
-from vlgate.run.options import DEFAULT_BATCH
+from vlgate.record.options import DEFAULT_BATCH
 from vlgate.types import Ask, FloatArray, LazyImage, Match, Prediction, Request
 
 Item = TypeVar("Item", bound=Request)

@@ -15,10 +15,8 @@ import numpy as np
 
 from contests.contest import Contest, Replies, adapter, drawn, imported, loaded, margin, pairs
 from contests.regions import lxmert_sizes, sentences
-from vlgate.models.frcnn.config import Config
-from vlgate.models.frcnn.detector import detect
-from vlgate.models.frcnn.source import detector_source
-from vlgate.models.frcnn.weights import load_detector
+from vlgate.models.regions.detector import detect, detector_source, load_detector
+from vlgate.models.regions.detector_network import Config
 from vlgate.models.regions.regions import Regions
 from vlgate.types import LazyImage, Match
 

@@ -17,8 +17,8 @@ def filler(folder: Path) -> Contest:
     """BERT fills gaps of one token: the loop takes the ten most probable tokens in the place of the mask."""
     import torch
 
-    from vlgate.models.judges.gap_filler import gap_filler
-    from vlgate.perturb.foils.tools import Gap
+    from vlgate.models.text.gap_filler import gap_filler
+    from vlgate.perturb.foils.candidates import Gap
 
     hf, checkpoints = imported("transformers"), imported("text_checkpoints")
     tokenizer = _tokenizer(folder)
@@ -54,7 +54,7 @@ def entailment(folder: Path) -> Contest:
     labels = ("entailment", "neutral", "contradiction")
 
     def judge() -> Callable[[], Replies]:
-        ours = imported("vlgate.models.judges.entailment").entailment(str(folder))
+        ours = imported("vlgate.models.text.judges").entailment(str(folder))
         return lambda: ours.infer(pairs).flatten().tolist()
 
     return _classifier("entailment", folder, labels, pairs, judge)
@@ -65,7 +65,7 @@ def grammaticality(folder: Path) -> Contest:
     texts = sentences(imported("text_checkpoints").WORDS, COUNT, 8, 30)
 
     def judge() -> Callable[[], Replies]:
-        ours = imported("vlgate.models.judges.grammaticality").grammaticality(str(folder))
+        ours = imported("vlgate.models.text.judges").grammaticality(str(folder))
         return lambda: ours.acceptability(texts).tolist()
 
     return _classifier("grammaticality", folder, ("unacceptable", "acceptable"), texts, judge)
@@ -96,7 +96,7 @@ def plausibility(folder: Path) -> Contest:
         return found
 
     def entrant() -> Callable[[], Replies]:
-        ours = imported("vlgate.models.judges.plausibility").plausibility(str(folder))
+        ours = imported("vlgate.models.text.judges").plausibility(str(folder))
         return lambda: ours.perplexity(texts).tolist()
 
     return Contest(name="plausibility", requests=COUNT, entrant=entrant, bare=bare)

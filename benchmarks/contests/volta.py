@@ -13,13 +13,10 @@ from typing import Any
 from contests.contest import IMAGES, LARGE, Contest, against, drawn, imported, margin, pairs, sentences
 from contests.regions import Ready
 from vlgate.models.regions.regions import WIDTH
-from vlgate.models.volta import vilbert_mt
-from vlgate.models.volta.config import Config, parse
-from vlgate.models.volta.embeddings import Seen, embed, with_overall
-from vlgate.models.volta.encoder import Weights
-from vlgate.models.volta.heads import logits
-from vlgate.models.volta.names import shapes
-from vlgate.models.volta.published import published
+from vlgate.models.regions.volta import vilbert_mt
+from vlgate.models.regions.volta.config import Config, parse, shapes
+from vlgate.models.regions.volta.encoder import Seen, Weights, embed, logits, with_overall
+from vlgate.models.regions.volta.sources import published
 from vlgate.types import Match
 
 SIZES = {

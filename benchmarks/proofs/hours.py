@@ -1,7 +1,7 @@
 """The time that the cost model predicts for a run, against the time that the run takes, for models of two kinds.
 
 The seconds per image and text, or per pair, are measured on a fifth of the cases of embedded scenes, in this process,
-and ``vlgate.run.costs`` makes a prediction of them. Then the whole run is started as a user starts it. Both are CPU
+and ``vlgate.run.census`` makes a prediction of them. Then the whole run is started as a user starts it. Both are CPU
 seconds, from the first case to the last::
 
     python benchmarks/proofs/hours.py tiny-clip tiny-lxmert
@@ -19,10 +19,10 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from vlgate.inference.adapters import match_adapter
+from vlgate.asking.adapters import match_adapter
 from vlgate.models.loading.registry import load
-from vlgate.run.costs import Rates, counts_of
-from vlgate.run.options import DEFAULT_BATCH, Options
+from vlgate.record.options import DEFAULT_BATCH, Options
+from vlgate.run.census import Rates, counts_of
 from vlgate.run.planning import make_plan
 from vlgate.types import Match, Task
 

@@ -1,19 +1,23 @@
-"""Choose among candidates so that their classes are balanced, as VALSE does.
-
-All functions take the classes of candidates and return the positions of those to keep, in ascending order; arguments
-and seed decide the result. Nothing here knows what a class is: a number, a preposition, a verb, "yes".
-"""
+"""Choose among candidates so that classes are balanced, and no word is more frequent in foils than in captions."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import sqrt
 from random import Random
 from typing import TypeVar
 
+import numpy as np
+
+from vlgate.perturb.foils.candidates import Foil
 from vlgate.seeds import quick_generator
+
+# Choose among candidates so that their classes are balanced, as VALSE does.
+#
+# All functions take the classes of candidates and return the positions of those to keep, in ascending order; arguments
+# and seed decide the result. Nothing here knows what a class is: a number, a preposition, a verb, "yes".
 
 T = TypeVar("T", bound=Hashable)
 
@@ -277,3 +281,192 @@ def _path(
                 came[other] = one
                 todo.append(other)
     return None
+
+
+# Balance replacements: as many foils with q for p as with p for q, so that no word is more frequent on one side.
+
+
+def paired(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
+    """Select foils so that each pair of classes occurs as often in one direction as in the other (VALSE, A.4).
+
+    The pairs take turns, so that a frequent pair does not crowd out the others, and each source is used once.
+
+    Args:
+        foils: n candidates; ``classes`` are what is replaced and what replaces it.
+        sources: n keys of what the candidates were made from, such as the id of a caption or an image.
+        seed: decides which candidates of a pair are taken.
+
+    Returns: the positions of the selected candidates, in increasing order.
+    Raises: ValueError if there are not as many sources as foils.
+
+    >>> from vlgate.perturb.foils.candidates import Foil
+    >>> made = [("on", "under"), ("under", "on"), ("on", "under"), ("in", "outside")]
+    >>> foils = [Foil(caption="", foil="", classes=classes, why="") for classes in made]
+    >>> [foils[place].classes for place in paired(foils, range(4), seed=0)].count(("on", "under"))
+    1
+    """
+    if len(foils) != len(sources):
+        raise ValueError(f"len(foils)={len(foils)} and len(sources)={len(sources)} must be equal")
+    queues: dict[tuple[str, str], list[int]] = {}
+    for place in np.random.default_rng(seed).permutation(len(foils)).tolist():
+        queues.setdefault(foils[place].classes, []).append(place)
+    open_pairs = sorted((one, other) for one, other in queues if one < other and (other, one) in queues)
+    used: set[Hashable] = set()
+    taken: list[int] = []
+    while open_pairs:
+        still = []
+        for one, other in open_pairs:
+            found = _two(queues[one, other], queues[other, one], sources, used)
+            if found:
+                taken += found
+                still.append((one, other))
+        open_pairs = still
+    return tuple(sorted(taken))
+
+
+def _two(one: list[int], other: list[int], sources: Sequence[Hashable], used: set[Hashable]) -> list[int]:
+    """Take the next candidate of each direction and mark their sources as used; empty if a direction has none left."""
+    found: list[int] = []
+    for queue in (one, other):
+        while queue and sources[queue[-1]] in used:
+            queue.pop()
+        if not queue:
+            used.difference_update(sources[place] for place in found)
+            return []
+        found.append(queue.pop())
+        used.add(sources[found[-1]])
+    return found
+
+
+def matched(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
+    """Select foils so that each class replaces others exactly as often as others replace it (VALSE, A.5).
+
+    Classes need not be paired: "ride" may be replaced by "push", "push" by "pull" and "pull" by "ride". Such rings are
+    found by walks from class to class; a class without a way on is left out.
+
+    Args:
+        foils: n candidates; ``classes`` are what is replaced and what replaces it.
+        sources: n keys of what the candidates were made from; each source is used once, and has one class.
+        seed: decides the walks.
+
+    Returns: the positions of the selected candidates, in increasing order.
+
+    >>> from vlgate.perturb.foils.candidates import Foil
+    >>> made = [("ride", "push"), ("push", "pull"), ("pull", "ride"), ("push", "ride"), ("ride", "carry")]
+    >>> foils = [Foil(caption="", foil="", classes=classes, why="") for classes in made]
+    >>> matched(foils, [1, 2, 3, 2, 1], seed=0) in {(0, 1, 2), (0, 3)}
+    True
+    """
+    ways: dict[str, dict[str, list[int]]] = {}
+    for place in np.random.default_rng(seed).permutation(len(foils)).tolist():
+        one, other = foils[place].classes
+        ways.setdefault(one, {}).setdefault(other, []).append(place)
+    taken: list[int] = []
+    used: set[Hashable] = set()
+    for start in list(ways):
+        while start in ways:
+            _walk(start, ways, sources, used, taken)
+    return tuple(sorted(taken))
+
+
+def _walk(
+    start: str,
+    ways: dict[str, dict[str, list[int]]],
+    sources: Sequence[Hashable],
+    used: set[Hashable],
+    taken: list[int],
+) -> None:
+    """Walk from class to class until a ring closes, whose candidates are taken, or no way goes on from ``start``."""
+    path, steps = [start], list[int]()
+    while path:
+        step = _step(path[-1], ways, sources, used)
+        if step is None:  # nothing replaces this class any more: nothing may be replaced by it
+            del ways[path.pop()]
+            steps = steps[: max(0, len(path) - 1)]
+            continue
+        place, other = step
+        steps.append(place)
+        if other in path:
+            ring = path.index(other)
+            taken += steps[ring:]
+            used.update(sources[one] for one in steps[ring:])
+            for number, left in enumerate(steps[:ring]):  # the way to the ring can still be gone
+                ways[path[number]][path[number + 1]].append(left)
+            return
+        path.append(other)
+
+
+def _step(
+    here: str, ways: Mapping[str, dict[str, list[int]]], sources: Sequence[Hashable], used: set[Hashable]
+) -> tuple[int, str] | None:
+    found = ways[here]
+    while found:
+        other = next(iter(found))
+        places = found.pop(other)
+        while places and other in ways:
+            place = places.pop()
+            if sources[place] not in used:
+                found[other] = places  # back to the end, so that all classes take turns
+                return place, other
+    return None
+
+
+# Choose one foil for each caption so that what foils put in is what captions have: p for q as often as q for p.
+
+Exchange = tuple[str, str]
+"""What a caption has and what its foil has instead."""
+
+
+def exchanged(groups: Sequence[Sequence[Foil]], *, seed: int) -> tuple[tuple[int, Foil], ...]:
+    """Choose at most one foil of each caption so that each word, with its quantifier, is as often true as false.
+
+    A foil that puts "dogs" for "dog" is chosen only together with one that puts "dog" for "dogs", in another caption.
+    The rarest exchanges are served first; within one, and among equally rare ones, the seed decides.
+
+    Args:
+        groups: the foils of each caption, in the captions' order.
+        seed: decides what is chosen.
+
+    Returns: the caption's position and its foil, in the captions' order.
+
+    >>> one = Foil(caption="a dog", foil="a cat", classes=("dog", "cat"), why="")
+    >>> two = Foil(caption="a cat", foil="a dog", classes=("cat", "dog"), why="")
+    >>> len(exchanged([[one], [one], [two]], seed=1))
+    2
+    """
+    pools: dict[Exchange, list[tuple[int, Foil]]] = {}
+    random = quick_generator(f"{seed}/exchanged")
+    for place in random.sample(range(len(groups)), len(groups)):
+        for foil in groups[place]:
+            pools.setdefault(exchange(foil), []).append((place, foil))
+    chosen: dict[int, Foil] = {}
+    for pair in sorted(_both_ways(pools), key=lambda one: (min(len(pools[one]), len(pools[one[::-1]])), one)):
+        _take(pools[pair], pools[pair[::-1]], chosen)
+    return tuple(sorted(chosen.items()))
+
+
+def exchange(foil: Foil) -> Exchange:
+    """Return what a caption has and what its foil has instead: the classes, with the quantifiers of a plurality foil.
+
+    >>> tags = {"direction": "sg2pl", "quantifiers": "a single/some"}
+    >>> exchange(Foil(caption="", foil="", classes=("dog", "dogs"), why="", tags=tags))
+    ('a single dog', 'some dogs')
+    """
+    before, _, after = foil.tags.get("quantifiers", "/").partition("/")
+    return f"{before} {foil.classes[0]}".strip(), f"{after} {foil.classes[1]}".strip()
+
+
+def _both_ways(pools: Iterable[Exchange]) -> list[Exchange]:
+    known = set(pools)
+    return [pair for pair in known if pair[0] < pair[1] and pair[::-1] in known]
+
+
+def _take(there: list[tuple[int, Foil]], back: list[tuple[int, Foil]], chosen: dict[int, Foil]) -> None:
+    """Add foils of both directions, one of each at a time, of captions that have none yet."""
+    while True:
+        one = next((item for item in there if item[0] not in chosen), None)
+        two = next((item for item in back if item[0] not in chosen and (one is None or item[0] != one[0])), None)
+        if one is None or two is None:
+            return
+        chosen.update((one, two))
+        there, back = there[there.index(one) + 1 :], back[back.index(two) + 1 :]

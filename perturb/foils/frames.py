@@ -14,9 +14,9 @@ from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 
-from vlgate.perturb.inflection import plural
 from vlgate.perturb.ontology.nouns import Number
-from vlgate.perturb.sentences import Verb, active, bare_or_a, number_of, read_predicate
+from vlgate.perturb.text.grammar import plural
+from vlgate.perturb.text.sentences import Verb, active, bare_or_a, number_of, read_predicate
 
 PLACE = "place"
 NO_PART = "the words before the role say no part in the action"

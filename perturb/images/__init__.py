@@ -4,16 +4,21 @@ All functions take and return arrays of shape (h, w, 3), uint8, RGB. They do not
 """
 
 from vlgate.perturb.images.background import blur_background, channel_mean, crop_to, cropped, mask_background, occlude
+from vlgate.perturb.images.blur import defocus_blur, gaussian_blur, motion_blur
 from vlgate.perturb.images.boxes import at_least, mirror_box, on_image, rescale
-from vlgate.perturb.images.compression import jpeg, pixelate
-from vlgate.perturb.images.gaussian import gaussian_blur
-from vlgate.perturb.images.geometry import flip, rotate
-from vlgate.perturb.images.lazy import perturbed
-from vlgate.perturb.images.lens import defocus_blur, motion_blur
-from vlgate.perturb.images.noise import gaussian_noise, shot_noise
+from vlgate.perturb.images.corruptions import (
+    brightness,
+    contrast,
+    flip,
+    gaussian_noise,
+    greyscale,
+    jpeg,
+    pixelate,
+    rotate,
+    shot_noise,
+)
 from vlgate.perturb.images.pixels import IMAGENET_MEAN, Pixels
-from vlgate.perturb.images.registry import PERTURBATIONS, Perturbation, perturbation
-from vlgate.perturb.images.tone import brightness, contrast, greyscale
+from vlgate.perturb.images.registry import PERTURBATIONS, Perturbation, perturbation, perturbed
 
 __all__ = [
     "IMAGENET_MEAN",

@@ -17,8 +17,8 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from vlgate.errors import nearest
-from vlgate.perturb.inflection import either_number
 from vlgate.perturb.ontology.tables import TsvRow, rows_of
+from vlgate.perturb.text.grammar import either_number
 
 ATTRIBUTE, ACTION = "attribute", "action"
 ANY = ""  # stands for every object in the table of opposites

@@ -13,10 +13,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from vlgate.perturb.ontology.attributes import Attribute, Attributes, Reading, curated_attributes
-from vlgate.perturb.ontology.closures import Closures, Names, Overlap
-from vlgate.perturb.ontology.curated import curated_objects
-from vlgate.perturb.ontology.expected import Expectations, curated_expectations
-from vlgate.perturb.ontology.nouns import Noun, check_nouns
+from vlgate.perturb.ontology.expectations import Expectations, curated_expectations
+from vlgate.perturb.ontology.nouns import Closures, Names, Noun, Overlap, check_nouns, curated_objects
 
 _EMPTY: Mapping[str, Collection[str]] = MappingProxyType({})
 _MANY = 30  # values of a category, if no list says which

@@ -13,11 +13,9 @@
 
 from vlgate.perturb.question_tests import BEYOND, TESTS, VISUAL, Test
 from vlgate.perturb.questions.corpus import Corpus
-from vlgate.perturb.questions.drafts import Kind
+from vlgate.perturb.questions.drafts import Asked, Kind, QuestionPair
 from vlgate.perturb.questions.generate import Generator, Made
-from vlgate.perturb.questions.makeup import MAKEUP, makeup
-from vlgate.perturb.questions.pairs import Asked, QuestionPair
-from vlgate.perturb.questions.shares import SHARES, Distribution
+from vlgate.perturb.questions.shares import MAKEUP, SHARES, Distribution, makeup
 
 __all__ = [
     "BEYOND",

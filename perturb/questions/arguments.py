@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from vlgate.perturb.questions.chance import Kept, pick
+from vlgate.perturb.questions.chance import Kept, Link, Links, Ways, joined, of_side, pick
 from vlgate.perturb.questions.corpus import OF_PIECES, Corpus
-from vlgate.perturb.questions.links import Link, Links, Ways, joined, of_side
-from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.drafts import NounPhrase, ObjectView, View
 from vlgate.perturb.questions.plausible import FEW, TRIES, Plausible
 from vlgate.perturb.questions.shares import RELEASE, Shares
-from vlgate.perturb.questions.views import ObjectView, View
 
 _CLOSE = frozenset(("color", "pattern", "pose", "activity", "sport"))
 _VAGUE = frozenset(

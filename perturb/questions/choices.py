@@ -9,15 +9,12 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.questions.answer_leaks import suggests, tells
 from vlgate.perturb.questions.arguments import Arguments, Named
-from vlgate.perturb.questions.chance import Weighted
-from vlgate.perturb.questions.drafts import Draft, Kind
-from vlgate.perturb.questions.links import Link, sideways
-from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.chance import Link, Weighted, sideways
+from vlgate.perturb.questions.drafts import Draft, Kind, NounPhrase, View
 from vlgate.perturb.questions.plausible import TRIES
-from vlgate.perturb.questions.telling import suggests, tells
 from vlgate.perturb.questions.verification import identity
-from vlgate.perturb.questions.views import View
 
 T = TypeVar("T")
 _HINTS = MappingProxyType(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from vlgate.perturb.ontology import Number, Ontology, Reading
+from vlgate.perturb.questions.answer_leaks import apart, helps
 from vlgate.perturb.questions.chance import Weighted
-from vlgate.perturb.questions.telling import apart, helps
-from vlgate.perturb.questions.views import Masks, ObjectView, View
+from vlgate.perturb.questions.drafts import Masks, ObjectView, View
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 
 LEAST_BOX = 32.0

@@ -1,12 +1,187 @@
-"""Drafts of questions: what is asked about which image, and the right answer, before it is put into words."""
+"""Questions as data: noun phrases, views of a graph, drafts with their answers, and pairs in words."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, get_args
 
-from vlgate.perturb.questions.phrases import NounPhrase
-from vlgate.perturb.questions.views import View
+from vlgate.perturb.ontology import Number, Reading
+from vlgate.perturb.question_tests import Test
+from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
+from vlgate.perturb.text.grammar import with_article
+
+# Noun phrases of questions: a noun with its attributes, and perhaps a relation to another one.
+
+PhraseNumber = Literal["singular", "plural", "mass"]
+
+NUMBERS: tuple[PhraseNumber, ...] = get_args(PhraseNumber)
+
+
+class Wording(NamedTuple):
+    """The forms of one phrase, named like the slots of a template."""
+
+    bare: str
+    """Without a determiner: "red cup on the table"."""
+    a: str
+    """In a statement or as a choice: "a cow", "cows", "grass"."""
+    any: str
+    """In a question: "a cow", "any cows", "any grass"."""
+    no: str
+    """Negated: "no cow", "no cows", "no grass"."""
+    the: str
+    """With the definite article: "the red cup on the table"."""
+    kind: str
+    """Without the relation: "red cup"."""
+    where: str
+    """The relation: "on the table"; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class NounPhrase:
+    """A noun with the attributes before it and the relation behind it.
+
+    ``noun`` is the word itself ("cup", "trees", "traffic light"), and verbs and articles agree with ``number``.
+    ``attributes`` are in the order of the text. ``relation`` and ``other`` come together ("on" and the table), and the
+    other one is definite. ``that`` says that the relation may also stand in a clause ("the cup that is on the table").
+    The wordings ``plain`` and ``clause`` are made once, with the phrase.
+
+    Raises: ValueError for an empty noun, an unknown number, or only one of ``relation`` and ``other``.
+
+    >>> cup = NounPhrase("cup", "singular", ("red",), "on", NounPhrase("table", "singular"), that=True)
+    >>> cup.indefinite, cup.definite
+    ('a red cup on the table', 'the red cup on the table')
+    >>> cup.clause.bare
+    'red cup that is on the table'
+    >>> NounPhrase("grass", "mass").indefinite, NounPhrase("cows", "plural").choice
+    ('any grass', 'cows')
+    """
+
+    noun: str
+    number: PhraseNumber
+    attributes: tuple[str, ...] = ()
+    relation: str = ""
+    other: NounPhrase | None = None
+    that: bool = False
+    plain: Wording = field(init=False, repr=False, compare=False)
+    clause: Wording = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check the phrase and make its wordings.
+
+        Raises: ValueError as described for the class.
+        """
+        _check(self)
+        kind = " ".join((*self.attributes, self.noun))
+        where = "" if self.other is None else f"{self.relation} {self.other.plain.the}"
+        plain = _wording(kind, where, "", self.number)
+        verb = "that are " if self.number == "plural" else "that is "
+        object.__setattr__(self, "plain", plain)
+        object.__setattr__(self, "clause", _wording(kind, where, verb, self.number) if where else plain)
+
+    @property
+    def bare(self) -> str:
+        """Without a determiner: "red cup on the table"."""
+        return self.plain.bare
+
+    @property
+    def indefinite(self) -> str:
+        """With an indefinite determiner, in a question: "a red cup", "any red cups", "any grass"."""
+        return self.plain.any
+
+    @property
+    def definite(self) -> str:
+        """With the definite article: "the red cup on the table"."""
+        return self.plain.the
+
+    @property
+    def choice(self) -> str:
+        """As one of several choices: "a cow", "cows", "grass"."""
+        return self.plain.a
+
+
+def _check(phrase: NounPhrase) -> None:
+    if not phrase.noun:
+        raise ValueError(f"noun={phrase.noun!r}: expected a word; leave out objects that have no name")
+    if phrase.number not in NUMBERS:
+        raise ValueError(f"number={phrase.number!r}: expected one of {', '.join(NUMBERS)}; look the noun up first")
+    if bool(phrase.relation) != (phrase.other is not None):
+        raise ValueError(f"relation={phrase.relation!r}, other={phrase.other!r}: expected both or neither")
+
+
+def _wording(kind: str, where: str, verb: str, number: PhraseNumber) -> Wording:
+    bare = f"{kind} {verb}{where}" if where else kind
+    one = number == "singular"
+    a = with_article(bare) if one else bare
+    return Wording(
+        bare=bare,
+        a=a,
+        any=a if one else f"any {bare}",
+        no=f"no {bare}",
+        the=f"the {bare}",
+        kind=kind,
+        where=where,
+    )
+
+
+# A graph whose objects are looked up in an ontology.
+
+
+class Masks(NamedTuple):
+    """Sets of names, as bits (``Corpus.bits``)."""
+
+    possible: int
+    """What something might be called."""
+    certain: int
+    """What it is."""
+    own: int
+    """What it may have unannotated."""
+    beside: int
+    """The same, with its wholes and what these may have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ObjectView:
+    """An object with what the ontology says about it, if the name is ``known``.
+
+    ``adjectives`` are what can stand before its name.
+    """
+
+    object: SceneObject
+    known: bool
+    askable: bool
+    number: Number
+    masks: Masks
+    adjectives: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What it is called in the graph."""
+        return self.object.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class View:
+    """A graph whose objects are looked up in the ontology.
+
+    ``might`` holds every name that could be true of something in the image, as bits, and ``named`` those
+    of what is annotated itself, and ``shown`` what it is, by name and class. ``links`` are the relations with a
+    wording, by the position of the object that has them: the wording, and the position of the other object;
+    ``marks`` are those that tell the object apart.
+    """
+
+    graph: SceneGraph
+    things: tuple[ObjectView, ...]
+    askable: tuple[int, ...]
+    links: Mapping[int, tuple[tuple[Reading, int], ...]]
+    marks: Mapping[int, tuple[tuple[Reading, int], ...]]
+    names: tuple[str, ...]
+    might: int
+    named: int
+    shown: int
+
+
+# Drafts of questions: what is asked about which image, and the right answer, before it is put into words.
 
 Kind = Literal[
     "object",
@@ -80,3 +255,52 @@ class Draft:
         return Draft(
             self.kind, self.view, self.answer, self.x, self.objects, self.y, self.attribute, self.category, choices
         )
+
+
+# Pairs of a question and its perturbed form.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the words of a question stand for: its noun phrases, the attribute asked about, the class of its choices.
+
+    ``x`` is the first phrase, ``y`` the second operand of a conjunction or disjunction. ``attribute`` is "" and
+    ``category`` is "" if the question has none.
+    """
+
+    x: NounPhrase
+    y: NounPhrase | None = None
+    attribute: str = ""
+    category: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionPair:
+    """Two questions about one image, or one question about an image and its perturbed form.
+
+    ``questions``, ``choices`` and ``answers`` are those of the original and of the perturbed form. ``perturbation`` is
+    the perturbation of the second image, or of the first if ``reverse``, and "" if the image is not perturbed.
+    ``foreground`` are the boxes that it keeps or covers, in the graph's pixels; empty if it needs none. ``instead`` are
+    the boxes that it covers in the other image; empty if that is as it was.
+
+    ``rule`` says how the second question was made from the first. ``objects`` are the ids of the graph's objects that
+    the nouns of the first question stand for, in the order of the text, with None for what is not in the image.
+    ``asked`` is what the words of both questions stand for.
+    ``tags`` are the slices that the paper reports (Tables 2 to 4, 18).
+    """
+
+    id: str
+    test: Test
+    kind: Kind
+    graph: SceneGraph
+    questions: tuple[str, str]
+    choices: tuple[tuple[str, ...], tuple[str, ...]]
+    answers: tuple[str, str]
+    rule: str
+    objects: tuple[str | None, ...]
+    asked: tuple[Asked, Asked]
+    tags: Mapping[str, str]
+    perturbation: str = ""
+    foreground: tuple[Box, ...] = ()
+    instead: tuple[Box, ...] = ()
+    reverse: bool = False

@@ -12,14 +12,11 @@ from typing import Protocol
 from vlgate.perturb.question_tests import Test
 from vlgate.perturb.questions import choices, verification
 from vlgate.perturb.questions.arguments import Arguments
-from vlgate.perturb.questions.attributes_asked import Opposites
 from vlgate.perturb.questions.corpus import Corpus
-from vlgate.perturb.questions.drafts import Draft, Kind
-from vlgate.perturb.questions.makeup import makeup
-from vlgate.perturb.questions.pairs import QuestionPair
+from vlgate.perturb.questions.drafts import Draft, Kind, QuestionPair
 from vlgate.perturb.questions.perturbing import Perturbing
-from vlgate.perturb.questions.selecting import selected
-from vlgate.perturb.questions.shares import SHARES, Distribution
+from vlgate.perturb.questions.shares import SHARES, Distribution, makeup, selected
+from vlgate.perturb.questions.verification import Opposites
 from vlgate.seeds import quick_generator
 
 IN_VAIN = 1000  # draws in a row without a new question, after which a kind is exhausted

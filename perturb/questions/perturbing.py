@@ -9,17 +9,14 @@ from itertools import permutations
 from random import Random
 from types import MappingProxyType
 
-from vlgate.perturb.grammar import with_article
-from vlgate.perturb.mirror import flip_words
 from vlgate.perturb.ontology import Number, Ontology
 from vlgate.perturb.question_tests import VISUAL, Test
 from vlgate.perturb.questions.chance import pick
-from vlgate.perturb.questions.drafts import YES_NO, Draft, Kind
-from vlgate.perturb.questions.pairs import Asked, QuestionPair
-from vlgate.perturb.questions.phrases import NounPhrase
-from vlgate.perturb.questions.templates.asking import ask, category_for, fits
-from vlgate.perturb.questions.templates.templates import TEMPLATES, QuestionType, Template
+from vlgate.perturb.questions.drafts import YES_NO, Asked, Draft, Kind, NounPhrase, QuestionPair
+from vlgate.perturb.questions.templates import TEMPLATES, QuestionType, Template, ask, category_for, fits
 from vlgate.perturb.scene_graph import Box
+from vlgate.perturb.text.grammar import with_article
+from vlgate.perturb.text.mirror import flip_words
 
 _Likeness = tuple[Number, bool, bool]
 _Phrases = tuple[_Likeness, _Likeness | None]

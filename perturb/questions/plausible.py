@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from math import log1p, prod
 from random import Random
 
-from vlgate.perturb.ontology.expected import BROAD, FIT, SHARE, Surroundings
+from vlgate.perturb.ontology.expectations import BROAD, FIT, SHARE, Surroundings
 from vlgate.perturb.questions.chance import Weighted, drawn, pick
 from vlgate.perturb.questions.corpus import Corpus
-from vlgate.perturb.questions.views import View
+from vlgate.perturb.questions.drafts import View
 from vlgate.seeds import quick_generator
 
 TRIES = 12  # random choices before another argument is taken

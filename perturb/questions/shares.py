@@ -1,11 +1,19 @@
-"""How often a question has which form: the shares of CARETS' release by default, or everything equally often."""
+"""How often a question has which form: the shares of CARETS, the number of pairs, and which drafts are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeVar
+
+from vlgate.perturb.question_tests import Test
+from vlgate.perturb.questions.chance import sideways
+from vlgate.perturb.questions.drafts import Draft, Kind
+
+# How often a question has which form: the shares of CARETS' release by default, or everything equally often.
 
 Distribution = Literal["release", "uniform"]
 
@@ -72,3 +80,167 @@ UNIFORM = Shares(three=0.5, one=0.45, two=0.05)
 
 SHARES: Mapping[Distribution, Shares] = MappingProxyType({"release": RELEASE, "uniform": UNIFORM})
 """The distributions by name."""
+
+
+# The number of pairs of each kind in a test: the paper's proportions, at any size.
+
+_OBJECTS: Mapping[Kind, int] = {"object": 2500, "object-related": 2500}
+_JOINED: Mapping[Kind, int] = {"conjunction": 2500, "disjunction": 2500}
+_ATTRIBUTES: Mapping[Kind, int] = {"attribute": 2500, "attribute-related": 2500}
+# 248, 2,250 and 1,664 are from the released files. The other three are not printed one by one; they are the rest of the
+# 9,412 choice questions of Table 6.
+_CHOICES: Mapping[Kind, int] = {
+    "object-choice-described": 2500,
+    "object-choice-related": 2500,
+    "attribute-choice": 1664,
+    "attribute-choice-related": 2250,
+    "action-choice": 248,
+    "action-choice-related": 250,
+}
+# 18,000 of the 26,272 questions are binary and 8,272 offer choices (Table 6); the number of each type is not printed.
+_SEEN_BINARY: Mapping[Kind, int] = dict.fromkeys((*_OBJECTS, *_JOINED, *_ATTRIBUTES), 3000)
+_SEEN_CHOICES: Mapping[Kind, int] = {
+    "object-choice-described": 2197,
+    "object-choice-related": 2197,
+    "attribute-choice": 1462,
+    "attribute-choice-related": 1977,
+    "action-choice": 219,
+    "action-choice-related": 220,
+}
+
+MAKEUP: Mapping[Test, Mapping[Kind, int]] = MappingProxyType(
+    {
+        "rephrase-inv": {**_OBJECTS, **_JOINED, **_CHOICES},
+        "order-inv": {**_JOINED, **_CHOICES},
+        "ontological-inv": {"object": 13952},
+        "visual-inv": {**_SEEN_BINARY, **_SEEN_CHOICES},
+        "negation-dir": {**_OBJECTS, **_JOINED},
+        "antonym-dir": dict(_ATTRIBUTES),
+        "mirror-inv": {"object-related": 2500, "object-choice-related": 2500, "attribute-choice-related": 2250},
+        "occlusion-dir": {"object": 2500},
+    },
+)
+"""The questions of each kind in each test (CARETS, section 4.2 and Table 6; the last two are not the paper's)."""
+
+
+def makeup(test: Test, size: int | None = None) -> dict[Kind, int]:
+    """Divide ``size`` questions among the kinds of a test in the paper's proportions, or return the paper's numbers.
+
+    The largest remainders are rounded up, and every kind gets at least one question if there are enough.
+
+    Returns: the number of each kind; they sum to ``size``.
+    Raises: ValueError if ``size`` is below 1.
+
+    >>> makeup("antonym-dir", 7)
+    {'attribute': 4, 'attribute-related': 3}
+    """
+    whole = MAKEUP[test]
+    if size is None:
+        return dict(whole)
+    if size < 1:
+        raise ValueError(f"size={size!r}: expected at least 1 question, or None for the paper's own number")
+    least = 1 if size >= len(whole) else 0
+    total, free = sum(whole.values()), size - least * len(whole)
+    exact = {kind: free * count / total for kind, count in whole.items()}
+    shares = {kind: least + int(share) for kind, share in exact.items()}
+    by_remainder = sorted(whole, key=lambda kind: int(exact[kind]) - exact[kind])  # stable: ties in the paper's order
+    for kind in by_remainder[: size - sum(shares.values())]:
+        shares[kind] += 1
+    return shares
+
+
+# Which candidates for choice questions are kept: in given shares, with answers as balanced as possible.
+
+K = TypeVar("K")
+_Cell = tuple[str, int]
+SLACK = (0.6, 1.6, 3.0, float("inf"))
+"""How many times too often a word may be right or wrong: less as long as there are candidates."""
+
+
+def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares) -> list[Draft]:
+    """Return ``number`` of the candidates, or all if there are fewer, in their order.
+
+    A candidate is kept with a probability inverse to the counts of its class, of its answer (CARETS, section 4.1) and
+    of its relation, left and right aside.
+    The numbers of choices, and the categories if there are shares of them, are kept in their shares as far as the
+    candidates allow. Of candidates alike in that, those come first with which each word is right as often as by chance
+    among the questions that offer it, so that no word tells whether it is right.
+    """
+    classes = Counter(draft.category for draft in pool)
+    answers = Counter(draft.answer for draft in pool)
+    # The n smallest exponential waiting times are a weighted sample without replacement (Efraimidis and Spirakis 2006).
+    wordings = _wordings(pool)
+    often = [classes[draft.category] * answers[draft.answer] * wordings[draft.x.relation] for draft in pool]
+    waits = [chance.expovariate(1 / count) for count in often]
+    places = sorted(range(len(pool)), key=waits.__getitem__)
+    free, excess = _free(pool, number, shares), defaultdict[tuple[str, str], float](float)
+    kept: set[int] = set()
+    for most in SLACK:
+        for place in places:
+            draft = pool[place]
+            if place not in kept and _balanced(draft, excess, most) and _take(free, _cell(draft, free)):
+                kept.add(place)
+                _count(draft, excess)
+    # What no cell has room for comes last; of that, categories with a share before those without.
+    others = sorted((at for at in places if at not in kept), key=lambda at: _cell(pool[at], free) not in free)
+    first = [place for place in places if place in kept]
+    return [pool[place] for place in sorted((first + others)[:number])]
+
+
+def _wordings(pool: Sequence[Draft]) -> dict[str, float]:
+    """How often each relation is asked about; those to the left or right as often as others are on average.
+
+    So these keep the share that was drawn.
+    """
+    counts = Counter(draft.x.relation for draft in pool)
+    others = [count for text, count in counts.items() if not sideways(text)]
+    mean = sum(others) / len(others) if others else 1.0
+    return {text: mean if sideways(text) else float(count) for text, count in counts.items()}
+
+
+def _balanced(draft: Draft, excess: Mapping[tuple[str, str], float], most: float) -> bool:
+    """Whether with the draft no word that it offers is right, or wrong, more than ``most`` times too often."""
+    right, *wrong = draft.choices
+    kind = draft.category
+    return excess[kind, right] < most and all(excess[kind, word] > -most for word in wrong)
+
+
+def _count(draft: Draft, excess: dict[tuple[str, str], float]) -> None:
+    right, *wrong = draft.choices
+    excess[draft.category, right] += 1 - 1 / len(draft.choices)
+    for word in wrong:
+        excess[draft.category, word] -= 1 / len(draft.choices)
+
+
+def _free(pool: Sequence[Draft], number: int, shares: Shares) -> dict[_Cell, int]:
+    """The number of questions to keep of each category and number of choices."""
+    listed = {draft.category: shares.categories.get(draft.category, 0.0) for draft in pool}
+    total = sum(listed.values())
+    by_category = {name: share / total for name, share in listed.items() if share} if total else {"": 1.0}
+    sizes = {3: shares.three, 2: 1 - shares.three}
+    return divided(number, {(name, of): a * b for name, a in by_category.items() for of, b in sizes.items()})
+
+
+def _cell(draft: Draft, free: Mapping[_Cell, int]) -> _Cell:
+    of = len(draft.choices)
+    return ("", of) if ("", of) in free else (draft.category, of)
+
+
+def _take(free: dict[_Cell, int], cell: _Cell) -> bool:
+    if free.get(cell, 0) == 0:
+        return False
+    free[cell] -= 1
+    return True
+
+
+def divided(number: int, shares: Mapping[K, float]) -> dict[K, int]:
+    """Divide a number in shares that sum to 1; the largest remainders are rounded up.
+
+    >>> divided(10, {"a": 0.26, "b": 0.74})
+    {'a': 3, 'b': 7}
+    """
+    whole = {key: int(number * share) for key, share in shares.items()}
+    by_remainder = sorted(shares, key=lambda key: whole[key] - number * shares[key])
+    for key in by_remainder[: number - sum(whole.values())]:
+        whole[key] += 1
+    return whole

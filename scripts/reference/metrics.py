@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from types import ModuleType
 
 from reference.markdown import code, description, inline, table
-from vlgate.metrics import (
-    bla,
-    choice,
-    clusters,
-    grouped,
-    hierarchy,
-    question_quad,
-    questions,
-    ranking,
-    single,
-    stats,
-    two_true,
-    winoground,
-)
-from vlgate.metrics.grouped import GROUPED
-from vlgate.metrics.macro import macro
+from vlgate.metrics import answer_rules, clusters, macro, measures, score_rules, stats
+from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
 from vlgate.metrics.variants import VARIANTS, Definition, Variant
 from vlgate.types import Shape
@@ -36,20 +21,43 @@ an interval of their own. The headline metric decides whether a case as a whole 
 scores in random order without ties; "-" means that it depends on the data or on how often the model says yes. The
 functions are in the [Python API](api.md).
 """
-_RULES: Mapping[Shape, tuple[ModuleType, tuple[Callable[..., object], ...]]] = {
-    "pair": (ranking, (ranking.facts, ranking.statistics)),
-    "quad": (winoground, (winoground.facts,)),
-    "set": (bla, (bla.facts,)),
-    "active_passive_set": (bla, ()),
-    "questions": (questions, (questions.facts,)),
-    "image_quad": (winoground, ()),
-    "choice": (choice, (choice.facts,)),
-    "image_choice": (choice, ()),
-    "single": (single, (single.facts, single.statistics)),
-    "question_quad": (question_quad, (question_quad.facts,)),
-    "two_true": (two_true, (two_true.facts,)),
-    "twin_questions": (questions, (questions.twin_facts,)),
-    "twin_captions": (winoground, (winoground.twin_facts,)),
+_RULES: Mapping[Shape, tuple[Callable[..., object], ...]] = {
+    "pair": (score_rules.pair_case_metrics, score_rules.pair_statistics),
+    "quad": (score_rules.quad_case_metrics,),
+    "set": (score_rules.set_case_metrics,),
+    "active_passive_set": (),
+    "questions": (answer_rules.question_pair_case_metrics,),
+    "image_quad": (),
+    "choice": (score_rules.choice_case_metrics,),
+    "image_choice": (),
+    "single": (answer_rules.single_case_metrics, answer_rules.single_statistics),
+    "question_quad": (answer_rules.question_quad_case_metrics,),
+    "two_true": (score_rules.two_true_case_metrics,),
+    "twin_questions": (answer_rules.question_twin_case_metrics,),
+    "twin_captions": (score_rules.quad_twin_case_metrics,),
+}
+_ABOUT: Mapping[Shape, str] = {
+    "pair": "A caption and its foil, for one image (VALSE §4, VL-CheckList §4, SugarCrepe).",
+    "quad": "Two images and two captions of the same words (Winoground §3, equations 1 to 3).",
+    "set": "Two true and two false sentences, ranked for one image (BLA §5.3, §7.1).",
+    "active_passive_set": "A set in the active and the passive voice (BLA §5.3, §7.1).",
+    "questions": "An original question and its perturbed partner (CARETS §5).",
+    "image_quad": "Two captions and two images of which one was edited.",
+    "choice": (
+        "One image with one true and several false texts (What'sUp's controlled sets: Kamath et al. 2023, section 3; "
+        "SPEC's image-to-text half: Peng et al. 2024)."
+    ),
+    "image_choice": (
+        "One text with one true and several false images (SPEC's text-to-image half; SVO-Probes: Hendricks and "
+        "Nematzadeh 2021)."
+    ),
+    "single": "Single yes/no questions and statements (Li et al. 2023, POPE, section 5; Liu et al. 2023, VSR).",
+    "question_quad": (
+        "Two questions about two images whose answers are crossed (Li et al. 2024, NaturalBench, section 4)."
+    ),
+    "two_true": ("Two true captions and a false one, for one image (Dumpala et al. 2024, SugarCrepe++, section 3)."),
+    "twin_questions": "One question about an image and about its counterfactual twin.",
+    "twin_captions": "Two captions of an image and of its counterfactual twin.",
 }
 _SAME: Mapping[Shape, str] = {
     "active_passive_set": "The rule is that of [`set`](#set); the preferences have other names.",
@@ -67,15 +75,15 @@ _INTERVALS: Mapping[str, Callable[..., object]] = {
     "Smaller of two means": stats.smaller,
     "Area under the ROC curve": stats.area,
     "Area under the ROC curve, unpaired": stats.separation,
-    "Means over classes": macro,
-    "Metrics over groups of cases": grouped.measure,
+    "Means over classes": macro.macro,
+    "Metrics over groups of cases": measures.group_measure,
     "Design effect": clusters.Clusters.effect,
 }
 GROUPS: Mapping[str, str] = {"all": "whether all its cases are right", "mean": "the share of its cases that are right"}
 _AVERAGES: Mapping[str, Callable[..., object]] = {
-    "VALSE's averages": hierarchy.valse_averages,
-    "VL-CheckList's averages": hierarchy.checklist_rows,
-    "VL-CheckList's gaps": hierarchy.checklist_gaps,
+    "VALSE's averages": macro.valse_averages,
+    "VL-CheckList's averages": macro.checklist_rows,
+    "VL-CheckList's gaps": macro.checklist_gaps,
 }
 
 
@@ -86,12 +94,12 @@ def page() -> str:
 
 
 def _shape(shape: Shape) -> str:
-    module, rules = _RULES[shape]
+    rules = _RULES[shape]
     rows = [(code(name), _chance(shape, name), _interval(name), _headline(shape, name)) for name in NAMES[shape]]
     listed = table(("metric", "chance", "interval", "headline"), rows)
     same = [] if rules else [_SAME[shape], ""]
     definitions = [part for rule in rules for part in (description(rule), "")]
-    return "\n".join([f"## {shape}", "", description(module), "", listed, "", *same, *definitions])
+    return "\n".join([f"## {shape}", "", _ABOUT[shape], "", listed, "", *same, *definitions])
 
 
 def _chance(shape: Shape, name: str) -> str:
@@ -112,7 +120,7 @@ def _groups() -> str:
     rows = [(code(name), GROUPS[rule], _interval(name)) for name, rule in GROUPED.items()]
     listed = table(("metric", "of a group", "interval"), rows)
     about = "The chance level is that of cases that are guessed independently."
-    return "\n".join(["## Groups of cases", "", description(grouped), "", about, "", listed, ""])
+    return "\n".join(["## Groups of cases", "", description(measures), "", about, "", listed, ""])
 
 
 def _variants() -> str:

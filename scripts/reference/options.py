@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reference.markdown import code, inline, table
-from vlgate.plugin.options.settings import SETTINGS, Setting
+from vlgate.plugin.settings import SETTINGS, Setting
 from vlgate.run.planning import known_protocols
 
 INTRODUCTION = """\

@@ -12,14 +12,13 @@ from typing import Any
 from reference.markdown import code, description, inline, table
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import NAMES
-from vlgate.report import metrics_json
-from vlgate.report.explanations.place import FOLDER
-from vlgate.report.results_folder import FILES as NAMES_OF_FILES
-from vlgate.report.tables import parquet
-from vlgate.run.options import Options
+from vlgate.probes.shrink.record import Shrunk
+from vlgate.record import json_files, parquet
+from vlgate.record.options import Options
+from vlgate.record.results import RunResult, tabulate
+from vlgate.record.results_folder import FILES as NAMES_OF_FILES
+from vlgate.record.results_folder import FOLDER
 from vlgate.run.planning import make_plan
-from vlgate.run.results import RunResult, tabulate
-from vlgate.shrink.record import Shrunk
 from vlgate.types import Ask, Batch, Prediction, Request, Task
 
 INTRODUCTION = """\
@@ -86,19 +85,19 @@ def page() -> str:
 
 def _metrics() -> Iterator[str]:
     yield "## metrics.json\n"
-    yield "`vlgate/report/metrics.schema.json` in the package is its JSON Schema. `<...>` stands for a name.\n"
+    yield "`vlgate/record/metrics.schema.json` in the package is its JSON Schema. `<...>` stands for a name.\n"
     yield from _described("metrics.schema.json")
 
 
 def _verdict() -> Iterator[str]:
     yield "## verdict.json\n"
-    yield "`vlgate/report/verdict.schema.json` in the package is its JSON Schema. Figures are texts.\n"
+    yield "`vlgate/record/verdict.schema.json` in the package is its JSON Schema. Figures are texts.\n"
     yield from _described("verdict.schema.json")
 
 
 def _described(name: str) -> Iterator[str]:
     """The table of the fields of a file with this schema."""
-    schema = json.loads((Path(metrics_json.__file__).parent / name).read_text(encoding="utf-8"))
+    schema = json.loads((Path(json_files.__file__).parent / name).read_text(encoding="utf-8"))
     yield table(("field", "type", "meaning"), list(_fields(schema, schema, "")))
     yield ""
 

@@ -9,12 +9,12 @@ from math import comb
 
 import numpy as np
 
-from vlgate.inference.predictor import ModelPredictor
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import HEADLINE
 from vlgate.metrics.stats import proportion
 from vlgate.perturb.images import perturbed
-from vlgate.perturb.images.severity import SEVERITIES
+from vlgate.perturb.images.pixels import SEVERITIES
 from vlgate.types import Batch, Case, FloatArray, Match, Metric, Task
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vlgate.models.open_clip import adapter as open_clip
-from vlgate.models.region_models import lxmert as lxmert_adapter
-from vlgate.models.region_models.lxmert_heads import LxmertPretrained
+from vlgate.models.dual import open_clip
+from vlgate.models.regions import lxmert as lxmert_adapter
+from vlgate.models.regions.lxmert import LxmertPretrained
 from vlgate.types import Ask, DualEncoder, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import numpy as np
 
 from vlgate.fixtures.scenes.graph import GqaObject, Graph
 from vlgate.fixtures.scenes.objects.catalogue import CATALOGUE
-from vlgate.fixtures.scenes.objects.postures import BUILDS, POSES
-from vlgate.fixtures.scenes.palette import ALL_COLOURS
-from vlgate.perturb.grammar import with_article as with_any_article
-from vlgate.perturb.inflection import plural
-from vlgate.perturb.numbers import NUMBER_WORDS
+from vlgate.fixtures.scenes.objects.people import BUILDS, POSES
+from vlgate.fixtures.scenes.shapes import ALL_COLOURS
+from vlgate.perturb.text.grammar import plural
+from vlgate.perturb.text.grammar import with_article as with_any_article
+from vlgate.perturb.text.rewriting import NUMBER_WORDS
 
 Text = tuple[str, bool]
 NOUNS: tuple[str, ...] = (*CATALOGUE, *BUILDS)

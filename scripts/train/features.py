@@ -10,7 +10,7 @@ from pathlib import Path
 from train.scenes import Scene
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.fixtures.scenes.graph import Graph
-from vlgate.models.region_network.source import NetworkSource, network_source
+from vlgate.models.regions.region_network import NetworkSource, network_source
 from vlgate.models.regions.regions import Regions
 from vlgate.types import LazyImage
 

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from train.captions import FRAMES, MADE_OF, THERE, denied, framed
 from train.scenes import Scene
 from vlgate.fixtures.scenes.graph import Graph
-from vlgate.perturb.inflection import plural
 from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.questions.phrases import NounPhrase, Number
-from vlgate.perturb.questions.templates.asking import ask, fits
-from vlgate.perturb.questions.templates.templates import TEMPLATES
+from vlgate.perturb.questions.drafts import NounPhrase, PhraseNumber
+from vlgate.perturb.questions.templates import TEMPLATES, ask, fits
+from vlgate.perturb.text.grammar import plural
 
 Phrase = tuple[str, str]
 """A word and a noun: ("red", "cup"), ("", "animal"), (SEVERAL, "hat"), or ("red", "") for anything red."""
@@ -105,7 +104,7 @@ def _question(phrase: NounPhrase, chance: np.random.Generator) -> tuple[str, str
     return (no, yes) if negated else (yes, no)
 
 
-def _grammar(noun: str) -> Number:
+def _grammar(noun: str) -> PhraseNumber:
     if plural(noun) is not None:
         return "singular"
     return "plural" if noun.endswith("s") else "mass"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from train.captions import NOUNS, with_article
 from train.scenes import Scene
-from vlgate.fixtures.scenes.palette import ALL_COLOURS
+from vlgate.fixtures.scenes.shapes import ALL_COLOURS
 
 LENGTH = 48
 """The most tokens of a text."""

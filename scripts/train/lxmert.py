@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from train.half import halved
 from train.lessons import IGNORED, LENGTH, PADDING, Batch, Lessons
-from vlgate.models.region_network.settings import Settings
+from vlgate.models.regions.region_network import Settings
 from vlgate.models.regions.regions import Regions
-from vlgate.perturb.inflection import either_number
+from vlgate.perturb.text.grammar import either_number
 
 RATE = 1e-3
 INITIAL = 0.04  # the spread of random weights: BERT's 0.02 is for 768 numbers a token

@@ -15,10 +15,9 @@ from train.drawing import drawn
 from train.half import halved
 from train.scenes import Scene
 from vlgate.fixtures.scenes.graph import Graph
-from vlgate.fixtures.scenes.palette import ALL_COLOURS
-from vlgate.models.region_network.network import build_network, crops_of, features_of
-from vlgate.models.region_network.proposals import Boxes, Pixels, overlaps, propose
-from vlgate.models.region_network.settings import Settings
+from vlgate.fixtures.scenes.shapes import ALL_COLOURS
+from vlgate.models.regions.region_boxes import Boxes, Pixels, overlaps, propose
+from vlgate.models.regions.region_network import Settings, build_network, crops_of, features_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -12,8 +12,8 @@ from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import Corpus, Generator, Test
 from vlgate.seeds import generator
-from vlgate.sources.benchmarks import scenes as drawn
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.scenes import scenes as drawn
 from vlgate.types import Match
 
 FIRST_SEED = 1_000_000_000

@@ -2,17 +2,16 @@
 
 import pytest
 
-from vlgate.acuity.asking import charts, chosen, cost, seconds_per_call
-from vlgate.acuity.figure import sheet
-from vlgate.acuity.pages import change, lines, page
-from vlgate.acuity.record import Release, read_release, text_of
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import OptionError
-from vlgate.fixtures.defects.limits import LIMITS
-from vlgate.fixtures.defects.table import DEFECTS
+from vlgate.fixtures.reader.defects import DEFECTS
+from vlgate.fixtures.reader.limits import LIMITS
 from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.reading import Reading
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
+from vlgate.studies.acuity.charts import change, lines, page, sheet
+from vlgate.studies.acuity.record import ChartRun, read_release, text_of
+from vlgate.studies.acuity.staircase import charts, chosen, cost, seconds_per_call
 from vlgate.types import Prediction
 
 READING = Reading()
@@ -44,7 +43,7 @@ class Counted:
 
 def drawn(model, *names, trials=120):
     found = tuple(charts(Counted(model), chosen(names), trials))
-    return Release(model="m", fingerprint="f", seed=0, charts=found)
+    return ChartRun(model="m", fingerprint="f", seed=0, charts=found)
 
 
 @pytest.fixture(scope="module")
@@ -132,5 +131,5 @@ def test_two_releases_are_in_one_chart_and_in_one_table(intact):
     assert text.count('class="curve"') == 2
     assert 'class="now"' in text
     assert 'class="before"' in text
-    hostile = Release(model="<script>", fingerprint="f", seed=0, charts=now.charts)
+    hostile = ChartRun(model="<script>", fingerprint="f", seed=0, charts=now.charts)
     assert "<script>" not in page(hostile, None) + sheet([one.about for one in now.charts], [hostile])

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from vlgate.acuity.asking import chosen
-from vlgate.acuity.shades import distance, lab, pairs, weight_of
-from vlgate.acuity.trials import trial
-from vlgate.acuity.wordy import before
 from vlgate.errors import UnknownNameError
 from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.seeing import view_of
-from vlgate.metrics.perception.faculties import FACULTIES
+from vlgate.metrics.perception import FACULTIES
+from vlgate.studies.acuity.staircase import chosen
+from vlgate.studies.acuity.trials import before, distance, lab, pairs, trial, weight_of
 from vlgate.types import recipe_of
 
 
@@ -97,7 +95,7 @@ def test_a_mixed_colour_is_as_far_from_its_mirror_image_as_the_level_says():
 
 
 def _shades(true, false, weight):
-    from vlgate.fixtures.scenes.palette import COLOURS
+    from vlgate.fixtures.scenes.shapes import COLOURS
 
     one, other = (np.array(COLOURS[name], float) for name in (true, false))
     return weight * one + (1 - weight) * other, (1 - weight) * one + weight * other

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from vlgate.analyses.runs import Cases, Run
-from vlgate.metrics import bla, ranking, winoground
+from vlgate.metrics import score_rules
+from vlgate.studies.analyses.runs import Cases, Run
 
 
 def cases(scores=None, *, texts=None, truths=None, images=None, answers=None, tags=None, facts=None):
@@ -23,19 +23,21 @@ def cases(scores=None, *, texts=None, truths=None, images=None, answers=None, ta
 
 
 def judged_quads(scores, **columns):
-    return cases(scores, facts=winoground.facts(np.array(scores, dtype=np.float64)), **columns)
+    return cases(scores, facts=score_rules.quad_case_metrics(np.array(scores, dtype=np.float64)), **columns)
 
 
 def judged_pairs(scores, accepted=None, **columns):
     given = np.array(scores, dtype=np.float64)
     yes = np.full(given.shape, np.nan) if accepted is None else np.array(accepted, dtype=np.float64)
-    facts = {name: values for name, values in ranking.facts(given, yes).items() if not np.isnan(values).all()}
+    facts = {
+        name: values for name, values in score_rules.pair_case_metrics(given, yes).items() if not np.isnan(values).all()
+    }
     return cases(scores, facts=facts, **columns)
 
 
 def judged_sets(scores, shape="active_passive_set", **columns):
     given = np.array(scores, dtype=np.float64)
-    return cases(scores, facts=bla.facts(given, bla.METRICS[shape]), **columns)
+    return cases(scores, facts=score_rules.set_case_metrics(given, score_rules.SET_METRICS[shape]), **columns)
 
 
 def answered(pairs, truths, *, differ=False, **columns):

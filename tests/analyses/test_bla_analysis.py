@@ -5,9 +5,9 @@ import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from tests.analyses.made import judged_sets, rows, run
-from vlgate.analyses import bla
-from vlgate.analyses.verbs import verbs_of
 from vlgate.metrics.names import HEADLINE
+from vlgate.studies.analyses import bla
+from vlgate.studies.analyses.runs import verbs_of
 
 SETS = [
     [4, 3, 2, 1],

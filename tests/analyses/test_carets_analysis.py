@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.analyses.made import answered, rows, run
-from vlgate.analyses import carets
-from vlgate.published.figures import figures
+from vlgate.sources.published.figures import figures
+from vlgate.studies.analyses import carets
 
 MODELS = ("BAN", "CNN+LSTM", "LXMERT", "MMBT", "ViLBERT", "VisualBERT")
 # Jimenez et al. 2022, Tables 15 to 17: of what the model of the column has right, the share that of the row has, too

@@ -3,9 +3,8 @@ import pytest
 from scipy import stats
 
 from tests.analyses.made import judged_sets
-from vlgate.analyses.features import Features, average, read_features
-from vlgate.analyses.linear import fitted, linear_table, sentences
 from vlgate.errors import DataError
+from vlgate.studies.analyses.bla import Features, average, fitted, linear_table, read_features, sentences
 
 
 class Table:

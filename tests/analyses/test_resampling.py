@@ -6,11 +6,11 @@ from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from vlgate.analyses import resampling
-from vlgate.analyses.resampling import correlate, gap, kappa, share
 from vlgate.errors import OptionError
 from vlgate.metrics.clusters import clusters
 from vlgate.metrics.stats import proportion
+from vlgate.studies.analyses import resampling
+from vlgate.studies.analyses.resampling import correlate, gap, kappa, share
 
 
 def sample(seed, n):

@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 
 from tests.analyses.made import cases
-from vlgate.analyses.runs import cases_of, pairs, shared
+from vlgate.studies.analyses.runs import cases_of, pairs, shared
 
 ROW = {
     "task": "t/a",

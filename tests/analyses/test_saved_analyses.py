@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from tests.report.page.page_runs import result_of
-from vlgate.analyses import resampling
-from vlgate.analyses.saved import FEWEST, MOST, analyse_run, papers_of, save
-from vlgate.recorded.folder import read_run
+from vlgate.record.folder import read_run
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
 from vlgate.report.folder import write_figures, write_rows
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
+from vlgate.studies.analyses import resampling
+from vlgate.studies.analyses.saved import FEWEST, MOST, analyse_run, papers_of, save
 
 SUITE = ("scenes/visual-inv", "scenes/order-inv")
 

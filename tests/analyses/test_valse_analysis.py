@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.analyses.made import judged_pairs, rows, run
-from vlgate.analyses import valse
-from vlgate.analyses.resampling import correlate
-from vlgate.published.figures import figures
+from vlgate.sources.published.figures import figures
+from vlgate.studies.analyses import valse
+from vlgate.studies.analyses.resampling import correlate
 
 PERPLEXITY = "adapter: the score is minus the perplexity of the text; the image is not used"
 

@@ -5,10 +5,10 @@ import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from tests.analyses.made import judged_pairs, rows, run
-from vlgate.analyses import vl_checklist
-from vlgate.analyses.boxes import classes_of, read_boxes
 from vlgate.errors import DataError
-from vlgate.metrics.hierarchy import checklist_gaps
+from vlgate.metrics.macro import checklist_gaps
+from vlgate.studies.analyses import vl_checklist
+from vlgate.studies.analyses.vl_checklist import classes_of, read_boxes
 
 CENTER, MARGIN = "vl-checklist/object/location/center/hake", "vl-checklist/object/location/margin/hake"
 TITLES = "task,case,x,y,w,h,width,height\n"

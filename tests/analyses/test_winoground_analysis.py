@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 from tests.analyses.made import judged_quads, rows, run
-from vlgate.analyses import winoground
-from vlgate.analyses.pretraining import Size, given_sizes, published_scores, sizes
 from vlgate.errors import OptionError
-from vlgate.published.figures import figures
+from vlgate.sources.published.figures import figures
+from vlgate.studies.analyses import winoground
+from vlgate.studies.analyses.winoground import Size, given_sizes, published_scores, sizes
 
 TABLE_7 = {  # Thrush et al. 2022, without CLIP; all p-values are printed as 0.00
     ("images", "text"): 0.84,

@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from vlgate.cache.place import parsed_size
-from vlgate.cache.store import NAME, Store, connect, shrink
+from vlgate.asking.cache.folder import parsed_size
+from vlgate.asking.cache.store import NAME, Store, connect, shrink
 
 MODEL = "clip 0123456789ab float32"
 
@@ -206,7 +206,7 @@ def test_a_size_that_is_none(text):
 
 
 def test_processes_that_make_a_file_at_the_same_moment_wait_for_each_other(tmp_path):
-    code = "import sys, time; from pathlib import Path; from vlgate.cache.store import connect\n"
+    code = "import sys, time; from pathlib import Path; from vlgate.asking.cache.store import connect\n"
     code += "time.sleep(max(0, float(sys.argv[1]) - time.time()))\n"
     code += "for n in range(20): connect(Path(f'{n}/replies.sqlite')).close()"
     command = [sys.executable, "-c", code, str(time.time() + 1)]

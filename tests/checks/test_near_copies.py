@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vlgate.checks.batch_invariance import check_batch_invariance
-from vlgate.checks.determinism import check_determinism
-from vlgate.checks.near_copies import near_copy
-from vlgate.inference.batching import Caller
-from vlgate.inference.items import Copies
-from vlgate.inference.predictor import ModelPredictor
+from vlgate.asking.batching import Caller
+from vlgate.asking.checks.invariance import check_batch_invariance, check_determinism, near_copy
+from vlgate.asking.items import Copies
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.types import Ask, Case, LazyImage, Match, Read
 
 TEXTS = ("A red cup on a table.", "A blue cup on a table.", "A red hat on a table.", "A red cup on a chair.")

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.checks.batch_invariance import check_batch_invariance
-from vlgate.checks.determinism import check_determinism
-from vlgate.checks.polarity import CAPTIONS, check_polarity, two_sided
-from vlgate.checks.rounds import REQUESTS, ROUNDING
+from vlgate.asking.checks.check import REQUESTS, ROUNDING
+from vlgate.asking.checks.invariance import check_batch_invariance, check_determinism
+from vlgate.asking.checks.polarity import CAPTIONS, check_polarity, two_sided
 from vlgate.types import Ask, Case, LazyImage, Match, Prediction, Read, Task
 
 

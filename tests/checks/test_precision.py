@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.checks.precision import CASES, check_precision, drawn, lacks_room
+from vlgate.asking.checks.precision import CASES, check_precision, drawn, lacks_room
 from vlgate.types import Case, LazyImage, Match, Prediction, Task
 
 GIB = 2**30

@@ -8,11 +8,11 @@ from PIL import Image
 
 from tests.report.page.page_runs import judged
 from vlgate.judging.verdicts import judge
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
+from vlgate.record.results import RunResult, tabulate
 from vlgate.report.folder import write_figures, write_rows
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
-from vlgate.run.results import RunResult, tabulate
 from vlgate.types import Ask, Batch, Case, LazyImage, Prediction, Task
 
 SUITE = ("scenes/relations", "scenes/visual-inv", "scenes/word-swap", "scenes/coordination")

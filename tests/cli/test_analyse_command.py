@@ -10,11 +10,11 @@ from tests.report.page.page_runs import result_of
 from vlgate.cli import main
 from vlgate.cli.after.analyse import MOST
 from vlgate.judging.verdicts import judge
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
+from vlgate.record.results import RunResult, tabulate
 from vlgate.report.folder import write_figures, write_rows
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
-from vlgate.run.results import RunResult, tabulate
 from vlgate.types import Ask, Batch, Prediction
 
 SUITE = ("scenes/relations", "scenes/object-location", "scenes/order-inv", "scenes/active-passive", "scenes/word-swap")

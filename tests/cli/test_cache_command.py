@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from vlgate.cache.store import NAME, Store, connect
+from vlgate.asking.cache.store import NAME, Store, connect
 from vlgate.cli import main
 
 CLIP, LXMERT = "clip 0123456789ab float32 cpu", "lxmert ba9876543210 float32 cpu"

@@ -12,12 +12,11 @@ from PIL import Image
 
 from vlgate.cli import features
 from vlgate.errors import ModelLoadError, OptionError
-from vlgate.models.frcnn import detector as frcnn_detector
-from vlgate.models.frcnn.config import Config
-from vlgate.models.frcnn.network import network
-from vlgate.models.frcnn.source import DetectorSource
-from vlgate.models.region_files.shards import Shards
-from vlgate.models.region_models.region_source import region_source
+from vlgate.models.regions import detector as frcnn_detector
+from vlgate.models.regions.detector import DetectorSource
+from vlgate.models.regions.detector_network import Config, network
+from vlgate.models.regions.feature_shards import Shards
+from vlgate.models.regions.inputs import region_source
 from vlgate.types import LazyImage
 
 TINY = Config(

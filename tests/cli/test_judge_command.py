@@ -9,25 +9,25 @@ import pytest
 from pyarrow.parquet import read_table, write_table
 
 from tests.report.page.page_runs import replies
-from vlgate.checks.check import Check
+from vlgate.asking.checks.check import Check
 from vlgate.cli import main
-from vlgate.comparing.earlier import read_earlier
 from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import read_thresholds
 from vlgate.judging.verdicts import judge
-from vlgate.report import metrics_json
+from vlgate.record import json_files
+from vlgate.record.comparison import read_earlier
+from vlgate.record.json_files import metrics_content
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
+from vlgate.record.run_gates import doubts
+from vlgate.record.verdict import outcome_of
 from vlgate.report.folder import write_figures, write_rows
-from vlgate.report.metrics_json import metrics_content
 from vlgate.run.concluding import conclude
-from vlgate.run.held import doubts
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
-from vlgate.run.verdict import outcome_of
 from vlgate.sources.registry import shapes
 from vlgate.types import Batch, Prediction
 
-SCHEMA = json.loads(Path(metrics_json.__file__).with_name("metrics.schema.json").read_text())
+SCHEMA = json.loads(Path(json_files.__file__).with_name("metrics.schema.json").read_text())
 TASKS = {
     "scenes/relations": "valse/relations",
     "scenes/word-swap": "winoground/all",

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from vlgate.cli import main
-from vlgate.shrink.keeping import NotKeptError, own_case
-from vlgate.sources.benchmarks.own_cases import read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.probes.shrink.keeping import NotKeptError, own_case
+from vlgate.sources.own.cases import read
+from vlgate.sources.reading.source import ReadOptions
 
 SHAPES = {
     "pair": 2,

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from vlgate.cli import main
-from vlgate.making.kinds.registry import KINDS, kind
-from vlgate.making.tools.catalogue import TOOLS
+from vlgate.making.kinds.kind import KINDS, kind
+from vlgate.making.tools import TOOLS
 
 
 def test_the_list_says_of_each_kind_what_it_takes_and_needs(capsys):
@@ -27,7 +27,7 @@ def test_the_list_says_what_is_missing_here(capsys, monkeypatch):
     from vlgate.making.kinds import questions
 
     monkeypatch.setattr(questions, "QUESTIONS", replace(questions.QUESTIONS, needs=("parser",), uses=("wordnet",)))
-    monkeypatch.setattr("vlgate.making.tools.catalogue.find_spec", lambda name: None if name == "wn" else name)
+    monkeypatch.setattr("vlgate.making.tools.find_spec", lambda name: None if name == "wn" else name)
     main(["make", "--list"])
     listed = capsys.readouterr().out
     assert f"  needs --parser, {TOOLS['parser'].sentence} (installed)" in listed

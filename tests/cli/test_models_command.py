@@ -13,10 +13,8 @@ from huggingface_hub import constants
 from vlgate.cli import models
 from vlgate.errors import UnknownNameError
 from vlgate.models import load
-from vlgate.models.loading.catalogue import ModelEntry, cached_weights, catalogue
-from vlgate.models.loading.entry_points import Offered
-from vlgate.models.loading.registered import registered
-from vlgate.models.loading.resolve import METHODS
+from vlgate.models.loading.catalogue import ModelEntry, Offered, cached_weights, catalogue, registered
+from vlgate.models.loading.registry import METHODS
 
 ROOT = Path(__file__).parents[2]
 CAN = {"match", "encode", "answer", "compare", "perplexity"}
@@ -207,7 +205,7 @@ def test_a_closed_pipe_is_not_an_error(redirected):
 
 def test_a_reader_that_leaves_early_does_not_change_the_exit_status():
     program = (
-        "from vlgate.cli.output import patient_output\n"
+        "from vlgate.cli import patient_output\n"
         "with patient_output():\n"
         "    for _ in range(9999): print('a line that nobody reads')\n"
         "raise SystemExit(3)"

@@ -12,7 +12,7 @@ import pytest
 from vlgate.cli import main
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
 from vlgate.perturb.questions import TESTS
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 
 REAL = Path(__file__).parents[3] / "shared/data/scene-graphs"
 GRAPHS = world_graphs(2, 60)

@@ -7,15 +7,14 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from vlgate.analyses.shortcuts import run_table
+from vlgate.audit.shortcuts import shortcuts
 from vlgate.cli import main
 from vlgate.metrics.compute import metrics
-from vlgate.recorded.cases import read_cases
-from vlgate.recorded.folder import read_run
-from vlgate.recorded.judged import judged_tasks
-from vlgate.run.options import Options
+from vlgate.record.cases import judged_tasks, read_cases
+from vlgate.record.folder import read_run
+from vlgate.record.options import Options
 from vlgate.run.planning import make_plan
-from vlgate.shortcuts.scoring import shortcuts
+from vlgate.studies.analyses.shortcuts import run_table
 
 TASKS = "scenes/relations,scenes/word-swap"
 
@@ -45,7 +44,7 @@ def test_data_alone_have_a_row_per_task_and_a_score_per_case(tmp_path, capsys):
 
 
 def test_a_run_has_its_metric_over_the_cases_that_no_probe_solves(folder, capsys, monkeypatch):
-    monkeypatch.setattr("vlgate.shortcuts.scoring.SOLVED", 0.5)  # so that a guess between yes and no solves a case
+    monkeypatch.setattr("vlgate.audit.shortcuts.SOLVED", 0.5)  # so that a guess between yes and no solves a case
     assert main(["shortcuts", str(folder), "--suite", "scenes/visual-inv", "--json"]) == 0
     [table, *_] = told(capsys)["tables"]
     every, unsolved, unsure = table["rows"]
@@ -87,7 +86,7 @@ def test_a_language_model_takes_the_place_of_the_trigrams(capsys, monkeypatch):
     asked = ["shortcuts", "--suite", "scenes/counting-adversarial", "--json"]
     assert main(asked) == 0
     before = told(capsys)["tables"][1]["rows"]
-    monkeypatch.setattr("vlgate.making.tools.tools.Tools.lm", Reader())
+    monkeypatch.setattr("vlgate.making.tools.Tools.lm", Reader())
     assert main([*asked, "--lm", "any/folder"]) == 0
     after = told(capsys)["tables"][1]["rows"]
     assert [row["probe"] for row in after if row not in before] == ["likelihood"]

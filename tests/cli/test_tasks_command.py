@@ -7,8 +7,7 @@ import pytest
 
 from vlgate.cli import main
 from vlgate.metrics.names import CHANCE, NAMES
-from vlgate.sources.measures import measures, sentences
-from vlgate.sources.registry import shapes
+from vlgate.sources.registry import measures, sentences, shapes
 
 PAIR = {"task": "mine/pairs", "image": "1.jpg", "caption": "a cup", "foil": "a dog"}
 

@@ -10,15 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.cluster.actor import Scorer
-from vlgate.cluster.caller import ClusterCaller
-from vlgate.cluster.crossing import raised
-from vlgate.cluster.records import Call, Failed, Wanted
-from vlgate.cluster.remote_model import RemoteModel
-from vlgate.cluster.work import Waiting, Work
+from vlgate.asking.batching import Caller, Problem
 from vlgate.errors import ClusterEndedError, ImageError, ModelLoadError, ModelReplyError
-from vlgate.inference.batching import Caller, Problem
 from vlgate.models.loading.registry import LoadedModel
+from vlgate.models.ray.actor import Scorer
+from vlgate.models.ray.messages import Call, Failed, Wanted, raised
+from vlgate.models.ray.pool import ClusterCaller, RemoteModel, Waiting, Work
 from vlgate.types import LazyImage, Match
 
 

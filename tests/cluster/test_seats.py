@@ -5,12 +5,11 @@ import socket
 
 import pytest
 
-from vlgate.cluster.connecting import Node, check_address, connect
-from vlgate.cluster.records import Surface
-from vlgate.cluster.seating import Seated, check_alike, check_versions
-from vlgate.cluster.seats import Seat, seats
 from vlgate.errors import ModelLoadError, OptionError
-from vlgate.models.checkpoints.share import room_on_gpu, share_threads
+from vlgate.models.checkpoints.device import room_on_gpu, share_threads
+from vlgate.models.ray.connecting import Node, Seat, check_address, connect, seats
+from vlgate.models.ray.messages import Surface
+from vlgate.models.ray.seating import Seated, check_alike, check_versions
 
 GIB = 2**30
 
@@ -75,14 +74,14 @@ def test_another_model_on_a_node_names_both():
     ],
 )
 def test_an_address_without_a_cluster_is_refused_at_once(monkeypatch, address, expected):
-    monkeypatch.setattr("vlgate.cluster.connecting.importlib.util.find_spec", lambda _: True)
+    monkeypatch.setattr("vlgate.models.ray.connecting.importlib.util.find_spec", lambda _: True)
     with pytest.raises(OptionError, match=expected):
         check_address(address)
 
 
 def test_an_address_where_something_else_listens_is_refused_in_time(monkeypatch):
     pytest.importorskip("ray")
-    monkeypatch.setattr("vlgate.cluster.connecting.ANSWERS", 5.0)
+    monkeypatch.setattr("vlgate.models.ray.connecting.ANSWERS", 5.0)
     with socket.create_server(("127.0.0.1", 0)) as other:
         address = f"127.0.0.1:{other.getsockname()[1]}"
         with pytest.raises(OptionError, match=f"--ray={address}: something else than a Ray cluster answers there; st"):
@@ -90,7 +89,7 @@ def test_an_address_where_something_else_listens_is_refused_in_time(monkeypatch)
 
 
 def test_without_ray_the_message_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr("vlgate.cluster.connecting.importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr("vlgate.models.ray.connecting.importlib.util.find_spec", lambda _: None)
     with pytest.raises(OptionError, match=r"pip install 'vlgate\[ray\]'"):
         check_address("auto")
 

@@ -8,14 +8,26 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vlgate.cluster.actor import Scorer
-from vlgate.cluster.crossing import failed, raised
-from vlgate.cluster.images import ImageStore, files_of, note, noted, received
-from vlgate.cluster.records import Call, Failed, NotHere, Replied, TooLarge, Wanted
+from vlgate.asking.dedupe import SeenPixels
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.images.files import file_image, missing_image
-from vlgate.inference.alike import SeenPixels
+from vlgate.models.ray.actor import Scorer
+from vlgate.models.ray.messages import (
+    Call,
+    Failed,
+    ImageStore,
+    NotHere,
+    Replied,
+    TooLarge,
+    Wanted,
+    failed,
+    files_of,
+    note,
+    noted,
+    raised,
+    received,
+)
 from vlgate.perturb.images import perturbed
 from vlgate.types import Ask, Compare, LazyImage, Match
 

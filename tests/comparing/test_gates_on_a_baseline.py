@@ -11,8 +11,8 @@ import vlgate
 from tests.plugin.conftest import Workplace
 from vlgate.cli import main
 
-SCHEMA = json.loads((Path(vlgate.__file__).parent / "report/metrics.schema.json").read_text())
-VERDICT = json.loads((Path(vlgate.__file__).parent / "report/verdict.schema.json").read_text())
+SCHEMA = json.loads((Path(vlgate.__file__).parent / "record/metrics.schema.json").read_text())
+VERDICT = json.loads((Path(vlgate.__file__).parent / "record/verdict.schema.json").read_text())
 
 
 @pytest.fixture

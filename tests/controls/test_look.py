@@ -6,23 +6,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vlgate.controls.control import Sample
-from vlgate.controls.look.absent import NOTHING, QUESTIONS, REFUSALS, about_model, describes
-from vlgate.controls.look.control import LOOK
-from vlgate.controls.look.others import images_of, others_of
-from vlgate.controls.look.told import TOLD
-from vlgate.gates.decide import Coverage
-from vlgate.gates.deciding import Judged, decide_all
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor, score
+from vlgate.gates.decide import Coverage, Judged, decide_all
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor, score
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import HEADLINE
 from vlgate.models.reference.controls import Constant, Oracle, Random
-from vlgate.perturb.images.hidden import blurred_away, uniform
+from vlgate.perturb.images.graded import blurred_away, uniform
+from vlgate.probes.controls.control import Sample
+from vlgate.probes.controls.look import (
+    LOOK,
+    NOTHING,
+    QUESTIONS,
+    REFUSALS,
+    TOLD,
+    about_model,
+    describes,
+    images_of_case,
+    others_of,
+)
+from vlgate.record.options import Options
 from vlgate.run.loading import blind_predictor
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Task
 
@@ -157,12 +163,12 @@ def test_a_model_that_has_no_reply_without_an_image_is_left_out_and_counted():
 def test_the_other_image_is_of_a_case_that_shares_nothing(tasks):
     for task in (*tasks, pairs()):
         found = others_of(task, task.cases, 0)
-        by_image = {one: case for case in task.cases for one in images_of(case)}
+        by_image = {one: case for case in task.cases for one in images_of_case(case)}
         assert len(found) == len(task.cases), task.id
         for case in task.cases:
-            own = {one.key.partition("#")[0] for one in images_of(case)}
+            own = {one.key.partition("#")[0] for one in images_of_case(case)}
             shown = found[case.id]
-            assert shown.keys() == set(images_of(case))
+            assert shown.keys() == set(images_of_case(case))
             assert own.isdisjoint(one.key.partition("#")[0] for one in shown.values())
             for one in shown.values():
                 assert not true_texts(case) & true_texts(by_image[one])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vlgate.explaining.rates import measured
+from vlgate.probes.explaining.rates import measured
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from vlgate.sensitivity.matrix import Cell, Matrix
-from vlgate.sensitivity.readings import READINGS
+from vlgate.studies.sensitivity.matrix import Cell, Matrix
+from vlgate.studies.sensitivity.readings import READINGS
 from vlgate.types import Metric
 
 

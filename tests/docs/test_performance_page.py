@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vlgate.cli import main
-from vlgate.run.costs import Counts, Rates, gpus_within
+from vlgate.run.census import Counts, Rates, gpus_within
 
 PAGE = (Path(__file__).parents[2] / "docs/performance.md").read_text()
 DUAL, GENERATIVE = Rates(image=0.002, text=0.0003), Rates(pair=0.5)

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vlgate.metrics import bla, ranking, stats, two_true, winoground
-from vlgate.metrics.grouped import GROUPED
+from vlgate.metrics import score_rules, stats
+from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
-from vlgate.plugin.options.given import read
-from vlgate.plugin.options.settings import SETTINGS
+from vlgate.plugin.parse_options import read
+from vlgate.plugin.settings import SETTINGS
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "write_reference.py"
@@ -62,12 +62,14 @@ def mean_facts(shape):
     """The mean of each fact over all orders of the scores of a case."""
     yes_or_no = np.array([[a, b] for a in (0.0, 1.0) for b in (0.0, 1.0)])
     rules = {
-        "pair": lambda: ranking.facts(np.repeat([[1.0, 2.0], [2.0, 1.0]], 4, axis=0), np.tile(yes_or_no, (2, 1))),
-        "quad": lambda: winoground.facts(ORDERS),
-        "image_quad": lambda: winoground.facts(ORDERS),
-        "two_true": lambda: two_true.facts(np.array(list(permutations([1.0, 2.0, 3.0])))),
-        "set": lambda: bla.facts(ORDERS, NAMES["set"]),
-        "active_passive_set": lambda: bla.facts(ORDERS, NAMES["active_passive_set"]),
+        "pair": lambda: score_rules.pair_case_metrics(
+            np.repeat([[1.0, 2.0], [2.0, 1.0]], 4, axis=0), np.tile(yes_or_no, (2, 1))
+        ),
+        "quad": lambda: score_rules.quad_case_metrics(ORDERS),
+        "image_quad": lambda: score_rules.quad_case_metrics(ORDERS),
+        "two_true": lambda: score_rules.two_true_case_metrics(np.array(list(permutations([1.0, 2.0, 3.0])))),
+        "set": lambda: score_rules.set_case_metrics(ORDERS, NAMES["set"]),
+        "active_passive_set": lambda: score_rules.set_case_metrics(ORDERS, NAMES["active_passive_set"]),
     }
     return {name: values.mean() for name, values in rules[shape]().items()}
 

@@ -9,14 +9,14 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from vlgate import types
-from vlgate.checks.check import CheckOutcome
+from vlgate.asking.checks.check import CheckOutcome
 from vlgate.gates import records
-from vlgate.recorded.form import fitted
-from vlgate.report.environment import environment_content
-from vlgate.run.model_card import CacheUse
-from vlgate.run.options import Options
+from vlgate.record.json_files import environment_content
+from vlgate.record.model_card import CacheUse
+from vlgate.record.options import Options
+from vlgate.record.schema import fitted
 
-SCHEMA = json.loads(files("vlgate.report").joinpath("metrics.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(files("vlgate.record").joinpath("metrics.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
 TRUE_TEXTS = """
 class Model:
@@ -211,7 +211,7 @@ def test_the_schema_names_the_values_of_the_types(definition, key, literal):
 
 
 def schema_of(name):
-    return json.loads(files("vlgate.report").joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))
+    return json.loads(files("vlgate.record").joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", ["metrics", "verdict", "environment", "controls"])

@@ -6,11 +6,11 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.fixtures.reader.reader import Reader
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.perturb.images import PERTURBATIONS
-from vlgate.sources.benchmarks.scenes_shipped import shipped
+from vlgate.sources.scenes.scenes import shipped
 from vlgate.types import Task
 
 FAMILIES = {one.family for one in PERTURBATIONS.values() if one.name == f"{one.family}-5"}

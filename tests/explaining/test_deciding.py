@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from vlgate.explaining.deciding import deciding, deciding_exchange, deciding_words
-from vlgate.explaining.rates import beside, hit, measured
-from vlgate.explaining.record import Attended, Explanation, Finding, Part
-from vlgate.explaining.truth import hits
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.fixtures.scenes.draw import Drawing
-from vlgate.types import Ask, Case, LazyImage, Match
+from vlgate.probes.explaining.deciding import deciding, deciding_exchange, deciding_words, hits
+from vlgate.probes.explaining.rates import beside, hit, measured
+from vlgate.probes.explaining.record import Explanation, Finding, Part
+from vlgate.types import Ask, Attended, Case, LazyImage, Match
 
 PLACES = {"cup": (20, "red"), "dog": (100, "brown"), "ball": (170, "blue")}
 

@@ -6,15 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NoReplyError
-from vlgate.explaining.explain import explain, number_of_requests, subjects
-from vlgate.explaining.record import Attended
-from vlgate.explaining.regions import hidden
-from vlgate.explaining.words import swaps, words_of
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Task
+from vlgate.probes.explaining.changes import swaps, words_of
+from vlgate.probes.explaining.explain import explain, number_of_requests, subjects
+from vlgate.probes.explaining.regions import hidden
+from vlgate.types import Ask, Attended, Batch, Case, LazyImage, Match, Task
 
 SIDE = 64
 WORDS = ("small", "red", "old", "left", "striped")

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.explaining.regions import heat
-from vlgate.explaining.segments import MOST_SEGMENTS, segments
+from vlgate.probes.explaining.regions import MOST_SEGMENTS, heat, segments
 
 GREEN, RED, BLUE = (90, 180, 60), (230, 20, 20), (20, 20, 220)
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from vlgate.report.results_folder import take_folder
-from vlgate.run.options import Options
+from vlgate.record.options import Options
+from vlgate.record.results_folder import take_folder
 
 POINTS = int(os.environ.get("FAULT_POINTS", "2"))
 FAULTS = ("SIGKILL", "SIGTERM", "SIGINT", "ENOSPC", "EROFS")

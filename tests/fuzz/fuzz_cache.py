@@ -13,7 +13,7 @@ import time
 from itertools import count
 from pathlib import Path
 
-from vlgate.cache.store import NAME, Store
+from vlgate.asking.cache.store import NAME, Store
 
 RECORDS = 2000
 NEW = {b"new" + bytes(13): b"a new record"}

@@ -16,8 +16,7 @@ from fuzz_cache import cut, flip, grow, overwrite
 
 from vlgate.errors import DataError
 from vlgate.judging.verdicts import judge
-from vlgate.report.journal import Journal, read_journal
-from vlgate.run.rows import pack
+from vlgate.record.replies import Journal, pack, read_journal
 from vlgate.types import Batch, Case, LazyImage, Match, Prediction, Task
 
 CASES, OF_A_BATCH = 400, 4

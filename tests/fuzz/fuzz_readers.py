@@ -22,50 +22,44 @@ from own_case_lines import table as cells
 from PIL import Image
 
 from tests.report.page.page_runs import result_of
-from vlgate.checks.check import Check
-from vlgate.comparing.earlier import earlier_of
-from vlgate.controls.record import Controlled
+from vlgate.asking.checks.check import Check
+from vlgate.audit.label_fixes import read_disputes
 from vlgate.errors import DataError
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
-from vlgate.gates.every_error import thresholds_errors
 from vlgate.gates.must_hold import read_must_hold
-from vlgate.gates.thresholds import read_thresholds
+from vlgate.gates.thresholds import read_thresholds, thresholds_errors
 from vlgate.making.inputs.reading import read_inputs
-from vlgate.making.votes.items import digest as form_of
-from vlgate.making.votes.items import items_of
+from vlgate.making.votes.form import digest as form_of
+from vlgate.making.votes.form import items_of
 from vlgate.making.votes.reading import read_votes
 from vlgate.metrics.controlled import ControlledTask, Figure
-from vlgate.models.answering.answer_lists import read_answers
-from vlgate.models.frcnn.config import read_config
-from vlgate.models.reference.replay_rows import read_rows
-from vlgate.models.region_files.feature_file import feature_file
-from vlgate.models.volta.config import parse, read_json
-from vlgate.models.volta.published import published
-from vlgate.recorded.cases import read_cases
-from vlgate.recorded.folder import read_run
-from vlgate.recorded.verdict import read_verdict
-from vlgate.report.after.case_lines import card_of, case_lines, row_of
-from vlgate.report.after.missed import missed_cases, missed_lines
+from vlgate.models.cross.answer_lists import read_answers
+from vlgate.models.reference.replay import read_rows
+from vlgate.models.regions.detector_network import read_config
+from vlgate.models.regions.feature_file import feature_file
+from vlgate.models.regions.volta.config import parse, read_json
+from vlgate.models.regions.volta.sources import published
+from vlgate.probes.controls.control import Controlled
+from vlgate.record.cases import read_cases
+from vlgate.record.comparison import earlier_of
+from vlgate.record.folder import read_run
+from vlgate.record.judging_again import judge_again
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
+from vlgate.record.replies import Journal, read_journal
+from vlgate.record.verdict import Digests, digest, read_verdict
 from vlgate.report.exports import every_eval_ever, lm_eval
-from vlgate.report.exports.flat import csv_lines, json_lines
-from vlgate.report.exports.rows import exported
+from vlgate.report.exports.rows import csv_lines, exported, json_lines
 from vlgate.report.folder import write_figures, write_rows
-from vlgate.report.journal import Journal, read_journal
+from vlgate.report.missed import card_of, case_lines, missed_cases, missed_lines, row_of
 from vlgate.report.page.page import write_page
 from vlgate.run.census import count
-from vlgate.run.digest import digest
-from vlgate.run.judging_again import judge_again
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
-from vlgate.run.verdict import Digests
-from vlgate.sources.benchmarks import own_cases
-from vlgate.sources.disputes import read_disputes
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.graphs.files import graph_faults, read_graphs, read_words, vocabulary_of
+from vlgate.sources.graphs.question_files import images_in
+from vlgate.sources.own import cases
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_source, readable_tasks, shapes_of
-from vlgate.sources.scene_graphs.files import graph_faults, read_graphs, read_words
-from vlgate.sources.scene_graphs.question_files import images_in
-from vlgate.sources.scene_graphs.vocabulary import vocabulary_of
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -329,7 +323,7 @@ def asked():
     with TemporaryDirectory() as folder:
         written("cases.jsonl", lines([{**one, "task": "own/votes"} for one in PAIRS]))(Path(folder))
         options = ReadOptions(folders=(Path(folder),), seed=0, wanted=lambda _: True, missing_images="skip")
-        return tuple(item for task in own_cases.read(options) for item in items_of(task, 0))
+        return tuple(item for task in cases.read(options) for item in items_of(task, 0))
 
 
 def votes(ending):

@@ -7,10 +7,8 @@ import pytest
 
 from vlgate.errors import ThresholdsError
 from vlgate.gates.acuity import AcuityGate, decide_acuity
-from vlgate.gates.every_error import thresholds_errors
-from vlgate.gates.thresholds import checked_thresholds, read_thresholds
-from vlgate.metrics.perception.acuity import Acuity
-from vlgate.metrics.perception.faculties import FACULTIES
+from vlgate.gates.thresholds import checked_thresholds, read_thresholds, thresholds_errors
+from vlgate.metrics.perception import FACULTIES, Acuity
 
 FILE = Path("thresholds.toml")
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from vlgate.errors import ThresholdsError
-from vlgate.gates.decide import Coverage
-from vlgate.gates.deciding import Judged, decide_all
+from vlgate.gates.decide import Coverage, Judged, decide_all
 from vlgate.gates.error_rates import error_rates
 from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import Thresholds, read_thresholds

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from vlgate.gates.decide import Coverage, decide
+from vlgate.gates.p_values import beyond
 from vlgate.gates.records import Gate
-from vlgate.gates.tails import beyond
 from vlgate.metrics.clusters import clusters
 from vlgate.metrics.paired import cases_for_margin, difference, mcnemar
 from vlgate.metrics.stats import proportion

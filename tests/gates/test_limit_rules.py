@@ -3,8 +3,7 @@
 import pytest
 
 from vlgate.errors import ThresholdsError
-from vlgate.gates.decide import Coverage, decide
-from vlgate.gates.expanding import expand
+from vlgate.gates.decide import Coverage, decide, expand
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import read_thresholds
 from vlgate.types import Metric

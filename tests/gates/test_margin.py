@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from vlgate.gates.decide import Coverage, decide
-from vlgate.gates.margin import threshold_with_margin
+from vlgate.gates.error_rates import threshold_with_margin
 from vlgate.gates.records import Gate
 from vlgate.metrics.clusters import numbered
 from vlgate.metrics.stats import proportion

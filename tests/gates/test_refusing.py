@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.gates.decide import Coverage
-from vlgate.gates.deciding import Judged, decide_all
+from vlgate.gates.decide import Coverage, Judged, decide_all
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import metrics
-from vlgate.metrics.grouped import GROUPED
+from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.names import LOWER_IS_BETTER, NAMES
 from vlgate.run.together import asked_together
 from vlgate.types import Ask, Batch, Case, Compare, LazyImage, Match, Prediction, Task

@@ -11,19 +11,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from vlgate.comparing.changes import change_decisions, refuse_blunt
-from vlgate.comparing.earlier import EarlierRun
-from vlgate.comparing.pairing import Comparison, PairedValues, TaskChange
 from vlgate.errors import ThresholdsError
-from vlgate.gates.correcting import corrected, stays
 from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.error_rates import error_rates
+from vlgate.gates.p_values import SMALLEST, at_most, beyond, corrected, exact, stays, tail
 from vlgate.gates.records import Decision, Gate
-from vlgate.gates.tails import SMALLEST, at_most, beyond, exact, tail
 from vlgate.gates.thresholds import Thresholds
 from vlgate.metrics.clusters import clusters
 from vlgate.metrics.paired import cases_for_margin, difference, tango
 from vlgate.metrics.stats import area, proportion, worth
+from vlgate.record.comparison import Comparison, EarlierRun, PairedValues, TaskChange
+from vlgate.record.run_gates import change_decisions, refuse_blunt
 from vlgate.report.remarks import error_rate_lines
 from vlgate.types import Difference
 

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from vlgate.errors import ThresholdsError
-from vlgate.gates.expanding import expand
+from vlgate.gates.decide import expand
 from vlgate.gates.thresholds import read_thresholds
 
 TASKS = {

@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from vlgate.health.copies import near_copies
-from vlgate.health.flaws import Flaw
+from vlgate.audit.flaws import Flaw
+from vlgate.audit.near_copies import near_copies
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 
 

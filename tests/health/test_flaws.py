@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.health.flaws import EXAMPLES, Flaw, examine, true_texts
+from vlgate.audit.flaws import EXAMPLES, Flaw, examine, true_texts
 from vlgate.sources.benchmarks.valse import read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 
 REAL = Path(__file__).parents[3] / "shared/data"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vlgate.health.probes import probe, solved
+from vlgate.audit.blind_baseline import probe, solved
 from vlgate.types import Ask, Case, LazyImage, Match, Task
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.health.grouping import FOLDS
-from vlgate.health.probes import Probe, probe, solved
+from vlgate.audit.blind_baseline import Probe, probe, solved
 from vlgate.metrics.stats import wilson
+from vlgate.metrics.text_learning import FOLDS
 from vlgate.sources.benchmarks.valse import read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 
 REAL = Path(__file__).parents[3] / "shared/data"

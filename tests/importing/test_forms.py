@@ -9,8 +9,8 @@ import pytest
 from harnesses import FORMS, llava, lmms_eval, write_lines
 
 from vlgate.errors import OptionError
-from vlgate.importing.prompts import listed_options
-from vlgate.importing.replies import recordings
+from vlgate.making.importing.prompts import listed_options
+from vlgate.making.importing.replies import recordings
 
 ITEM = {"id": 7, "image": "1.jpg", "question": "Is it red?", "truth": "yes", "category": "mine", "reply": "Yes, red.\n"}
 QUESTION = "Is it red?"

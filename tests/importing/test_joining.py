@@ -8,9 +8,9 @@ import pytest
 from harnesses import SHORT, mme, write_lines, write_table
 
 from vlgate.errors import OptionError
-from vlgate.importing.joining import join
-from vlgate.importing.replies import recordings
-from vlgate.run.options import Options
+from vlgate.making.importing.joining import join
+from vlgate.making.importing.replies import recordings
+from vlgate.record.options import Options
 from vlgate.run.planning import make_plan
 
 LETTERS = "Answer with the option's letter from the given choices directly."

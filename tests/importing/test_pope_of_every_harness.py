@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from harnesses import FORMS, in_order, llava, lmms_eval
 
-from vlgate.importing.joining import join
-from vlgate.importing.replies import recordings
-from vlgate.run.options import Options
+from vlgate.making.importing.joining import join
+from vlgate.making.importing.replies import recordings
+from vlgate.record.options import Options
 from vlgate.run.planning import make_plan
 
 FOLDER = Path(__file__).parents[3] / "shared/data/more"

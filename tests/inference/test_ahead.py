@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from vlgate.asking import image_prefetch
+from vlgate.asking.batching import Caller, Problem
+from vlgate.asking.image_prefetch import Ahead, Decoded, threads
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import ImageError
-from vlgate.inference import ahead
-from vlgate.inference.ahead import Ahead, threads
-from vlgate.inference.batching import Caller, Problem
-from vlgate.inference.decoded import Decoded
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.types import Ask, LazyImage, Match
 
 PATIENCE = 30  # seconds, for what happens at once if it happens at all
@@ -122,12 +121,12 @@ def test_the_number_of_images_held_does_not_grow(step):
 
     replies = caller().numbers(pairs(counted.images(1_000)), method, "match")
     assert replies == [n if n % step == 0 else -1 for n in range(1_000)]
-    assert counted.most <= ahead.MOST_IMAGES + threads() + 2
+    assert counted.most <= image_prefetch.MOST_IMAGES + threads() + 2
     assert counted.live == 0
 
 
 def test_large_images_wait_for_room(monkeypatch):
-    monkeypatch.setattr(ahead, "MOST_BYTES", 3 * 3 * 100 * 100)
+    monkeypatch.setattr(image_prefetch, "MOST_BYTES", 3 * 3 * 100 * 100)
     counted = Counted()
     replies = caller().numbers(
         counted.images(60, size=(100, 100)), lambda some: np.array([number(one) for one in some]), "match"
@@ -263,7 +262,7 @@ def test_what_the_pixels_say_is_noted_when_the_model_gets_them(share, monkeypatc
         return {(one.image.key, one.text): reply.score for one, reply in model.predict(asked).items()}
 
     found = replies()
-    monkeypatch.setattr(ahead.Window, "take", lambda *_: None)
+    monkeypatch.setattr(image_prefetch.Window, "take", lambda *_: None)
     assert found == replies()
 
 
@@ -274,7 +273,7 @@ def test_the_workers_share_the_cpus(monkeypatch):
         assert threads() == share
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)))
     monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "2")
-    assert threads() == ahead.MOST_THREADS
+    assert threads() == image_prefetch.MOST_THREADS
 
 
 def test_an_image_that_several_requests_are_about_is_decoded_once():

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vlgate.asking.batching import Caller, Problem, out_of_memory
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
-from vlgate.inference.batching import Caller, Problem, out_of_memory
 from vlgate.types import Ask, LazyImage, Match
 
 NAN, INF = math.nan, math.inf

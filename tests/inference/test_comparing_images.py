@@ -5,15 +5,15 @@ from threading import current_thread
 import pytest
 from PIL import Image
 
-from vlgate.cache.store import Store
+from vlgate.asking.adapters import adapters
+from vlgate.asking.batching import Caller
+from vlgate.asking.cache.store import Store
+from vlgate.asking.cached_caller import CachedCaller
+from vlgate.asking.image_identity import Identities
+from vlgate.asking.memory import Memory
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import MissingImageError
 from vlgate.images.files import file_image
-from vlgate.inference.adapters import adapters
-from vlgate.inference.batching import Caller
-from vlgate.inference.identity import Identities
-from vlgate.inference.memory import Memory
-from vlgate.inference.predictor import ModelPredictor
-from vlgate.inference.remembered import RememberingCaller
 from vlgate.types import TIED, Ask, Compare, Comparer, LazyImage, Match
 
 
@@ -163,7 +163,7 @@ def files(folder):
 
 def cached(folder, model):
     memory = Memory(store=Store(folder / "kept", 10**8), model="mine")
-    caller = RememberingCaller(
+    caller = CachedCaller(
         inner=Caller(name="mine", size=4),
         memory=memory,
         identities=Identities(memory=memory, code=b""),

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from vlgate.inference import file_dates
-from vlgate.inference.file_dates import is_dated
+from vlgate.asking import image_identity
+from vlgate.asking.image_identity import is_dated
 
 MOUNTS = """\
 20 1 8:1 / / rw - ext4 /dev/sda1 rw
@@ -36,7 +36,7 @@ MOUNTS = """\
 )
 def test_the_file_system_of_a_path(tmp_path, monkeypatch, path, expected):
     (tmp_path / "mountinfo").write_text(MOUNTS)
-    monkeypatch.setattr(file_dates, "_MOUNTS", str(tmp_path / "mountinfo"))
+    monkeypatch.setattr(image_identity, "_MOUNTS", str(tmp_path / "mountinfo"))
     assert is_dated(path) == expected
 
 
@@ -50,5 +50,5 @@ def test_other_systems(monkeypatch, platform, path, expected):
 
 
 def test_a_system_that_does_not_list_its_mounts(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_dates, "_MOUNTS", str(tmp_path / "nothing"))
+    monkeypatch.setattr(image_identity, "_MOUNTS", str(tmp_path / "nothing"))
     assert not is_dated("/data/1.png")

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.inference.batching import Caller
-from vlgate.inference.foreseen import ForeseeingPredictor
-from vlgate.inference.predictor import ModelPredictor, score
-from vlgate.inference.prefetch import prefetching
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor, score
+from vlgate.asking.request_prefetch import ForeseeingPredictor, prefetching
 from vlgate.types import Batch, Case, LazyImage, Match, Task
 
 IMAGES = [LazyImage(key=f"{number}.jpg", load=lambda: None) for number in range(3)]

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from vlgate.asking.batching import Caller
+from vlgate.asking.items import Copies
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import ImageError, ModelReplyError, NoReplyError
 from vlgate.images.files import file_image
-from vlgate.inference.batching import Caller
-from vlgate.inference.items import Copies
-from vlgate.inference.predictor import ModelPredictor
-from vlgate.perturb.images.hidden import uniform
-from vlgate.perturb.images.lazy import perturbed
+from vlgate.perturb.images.graded import uniform
+from vlgate.perturb.images.registry import perturbed
 from vlgate.types import Ask, Compare, LazyImage, Match, images_of
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor, score
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor, score
 from vlgate.judging.verdicts import judge
 from vlgate.types import TIED, Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor, score
-from vlgate.inference.prefetch import prefetching
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor, score
+from vlgate.asking.request_prefetch import prefetching
 from vlgate.types import Batch, Case, LazyImage, Match, Task
 
 IMAGE = LazyImage(key="1.jpg", load=lambda: None)

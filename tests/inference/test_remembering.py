@@ -13,16 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from vlgate.cache.store import Store
+from vlgate.asking.batching import Caller
+from vlgate.asking.cache.store import Store
+from vlgate.asking.cached_caller import CachedCaller
+from vlgate.asking.image_identity import Identities
+from vlgate.asking.memory import Memory, packed, unpacked
+from vlgate.asking.pace import pace
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NotRememberedError
 from vlgate.images.files import file_image, missing_image
-from vlgate.inference.batching import Caller
-from vlgate.inference.identity import Identities
-from vlgate.inference.memory import Memory
-from vlgate.inference.pace import pace
-from vlgate.inference.predictor import ModelPredictor
-from vlgate.inference.remembered import RememberingCaller
-from vlgate.inference.reply_bytes import packed, unpacked
 from vlgate.perturb.images import perturbed
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Read, Task
 
@@ -84,7 +83,7 @@ def remembering(model, folder, *, size=4, key=b"m" * 32, code=b"c" * 32, room=2*
     memory = Memory(store=store, model="toy", room=room)
     identities = Identities(memory=memory, code=code, by_name=folder is None)
     inner = Caller(name="toy", size=size)
-    caller = RememberingCaller(inner=inner, memory=memory, identities=identities, model=key)
+    caller = CachedCaller(inner=inner, memory=memory, identities=identities, model=key)
     return ModelPredictor(model=model, name="toy", caller=caller, seed=0)
 
 
@@ -293,7 +292,7 @@ def with_the_same_time(file, how, content):
 @pytest.mark.parametrize("dated", [True, False], ids=["ctime", "no ctime"])
 def test_other_content_of_the_same_size_and_time_is_read(photos, tmp_path, monkeypatch, how, dated):
     later(monkeypatch)
-    monkeypatch.setattr("vlgate.inference.identity.is_dated", lambda _: dated)
+    monkeypatch.setattr("vlgate.asking.image_identity.is_dated", lambda _: dated)
     pair = pairs(photos, [0])[0]
     remembering(Encoder(), tmp_path).predict([pair])
     time.sleep(0.02)  # more than a tick of the file system's clock
@@ -318,10 +317,10 @@ def test_a_link_that_leads_to_another_file_is_read(photos, tmp_path, monkeypatch
 @pytest.mark.parametrize("dated", [True, False])
 def test_the_content_of_a_file_is_read_once_where_ctime_tells_its_changes(photos, tmp_path, monkeypatch, dated):
     later(monkeypatch)
-    monkeypatch.setattr("vlgate.inference.identity.is_dated", lambda _: dated)
+    monkeypatch.setattr("vlgate.asking.image_identity.is_dated", lambda _: dated)
     remembering(Encoder(), tmp_path).predict(pairs(photos))
     read, digest = [], hashlib.file_digest
-    monkeypatch.setattr("vlgate.inference.identity.file_digest", lambda *given: read.append(1) or digest(*given))
+    monkeypatch.setattr("vlgate.asking.image_identity.file_digest", lambda *given: read.append(1) or digest(*given))
     again = remembering(Encoder(), tmp_path)
     again.predict(pairs(photos))
     assert not again.model.images

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from vlgate.inference.batching import Caller
-from vlgate.inference.order import BLOCK, in_hashed_order
-from vlgate.inference.predictor import ModelPredictor
+from vlgate.asking.batching import Caller
+from vlgate.asking.items import BLOCK, in_hashed_order
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.types import Ask, LazyImage, Match, Read
 
 IMAGES = [LazyImage(key=f"{n}.jpg", load=lambda: None) for n in range(40)]

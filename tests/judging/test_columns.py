@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.judging.judged import Verdicts, in_order, verdicts_of
-from vlgate.judging.replies import joined, replies_of, replies_to
+from vlgate.judging.judged import Verdicts, in_order, joined, replies_of, replies_to, verdicts_of
 from vlgate.judging.verdicts import judge
 from vlgate.types import Batch, Case, LazyImage, Match, Prediction, Task
 

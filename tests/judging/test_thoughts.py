@@ -1,6 +1,6 @@
 import pytest
 
-from vlgate.judging.thoughts import after_thought, has_thought
+from vlgate.judging.announced import after_thought, has_thought
 
 PAIRS = [  # the beginning and the end of a thought
     ("<think>", "</think>"),

@@ -7,7 +7,7 @@ wins; POPE's labels alternate from line to line; VSR, MMVP and NaturalBench are 
 import numpy as np
 import pytest
 
-from vlgate.inference.order import in_hashed_order
+from vlgate.asking.items import in_hashed_order
 from vlgate.judging.chance import chance
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics

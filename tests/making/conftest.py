@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vlgate.making.kinds.kind import Kind, Made
-from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Found
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models/support"))  # for the small checkpoints
 OTHER = {"left": "right", "right": "left"}

@@ -6,8 +6,9 @@ from collections import Counter
 import pytest
 
 from vlgate.cli import main
-from vlgate.sources.benchmarks import own_cases, valse
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.benchmarks import valse
+from vlgate.sources.own import cases
+from vlgate.sources.reading.source import ReadOptions
 
 pytest.importorskip("spacy")
 
@@ -41,7 +42,7 @@ def made(kind, captions, out, *options):
 )
 def test_a_set_is_balanced_and_our_reader_reads_it(captions, tmp_path, kind, texts):
     made(kind, captions, tmp_path / "set")
-    [task] = own_cases.read(ReadOptions(folders=(tmp_path / "set",), seed=0, wanted=f"made/{kind}".__eq__))
+    [task] = cases.read(ReadOptions(folders=(tmp_path / "set",), seed=0, wanted=f"made/{kind}".__eq__))
     said = [request.text for case in task.cases for request in case.requests]
     assert all(any(text in one for one in said) for text in texts)
     reasons = [json.loads(line) for line in (tmp_path / "set" / "why.jsonl").read_text().splitlines()]

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from vlgate.making.kinds.answers import COREFERENCE, WHOLE
 from vlgate.making.kinds.kind import Item
-from vlgate.perturb.foils.candidate import Foil
+from vlgate.making.kinds.valse import COREFERENCE, WHOLE
+from vlgate.perturb.foils.candidates import Foil
 
 
 def item(number, image, answer="yes", about="caption"):

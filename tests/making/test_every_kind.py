@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.making.kinds.registry import KINDS, kind
-from vlgate.making.sets.run import make_set
-from vlgate.making.sets.settings import Settings
-from vlgate.making.tools.tools import Tools
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.making.kinds.kind import KINDS, kind
+from vlgate.making.sets.run import Settings, make_set
+from vlgate.making.tools import Tools
+from vlgate.sources.reading.source import ReadOptions
 
 MADE = [name for name in KINDS if kind(name).start is not None]
 NO_BENCHMARK = {"counting-captions"}

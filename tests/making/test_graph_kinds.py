@@ -7,11 +7,12 @@ import json
 import pytest
 
 from vlgate.cli import main
-from vlgate.making.kinds.checklist import ANOTHER, NOTHING, OBJECT, UNBALANCED, balanced
+from vlgate.making.kinds.graphs import ANOTHER, NOTHING, OBJECT, UNBALANCED, balanced
 from vlgate.making.kinds.kind import Item
-from vlgate.perturb.foils.candidate import Foil
-from vlgate.sources.benchmarks import bla, own_cases, vl_checklist
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.perturb.foils.candidates import Foil
+from vlgate.sources.benchmarks import bla, vl_checklist
+from vlgate.sources.own import cases
+from vlgate.sources.reading.source import ReadOptions
 
 COUPLE = [
     ("1", "man", [0, 0, 300, 900], [], {"lifting": "5", "wearing": "3", "holding": "4"}),
@@ -79,7 +80,7 @@ def _texts(reader, folder, task):
 def test_one_set_of_bla_is_made_of_an_image_and_read_back(make, graphs, kind: str, first: str) -> None:
     released = _texts(bla, make(kind, graphs), f"bla/{kind}")
     assert [texts[0] for texts in released] == [first]
-    assert _texts(own_cases, make(kind, graphs, form="cases"), f"made/{kind}") == released
+    assert _texts(cases, make(kind, graphs, form="cases"), f"made/{kind}") == released
 
 
 def test_the_verb_of_a_released_set_is_its_slice(make, graphs) -> None:
@@ -107,7 +108,7 @@ def test_pairs_of_vl_checklist_are_made_and_read_back(make, graphs, kind: str, t
 
 def test_pairs_are_cases_of_our_own_too(make, graphs) -> None:
     assert ("a horse on a truck", "a cow on a truck") in _texts(
-        own_cases, make("object", graphs, form="cases"), "made/object"
+        cases, make("object", graphs, form="cases"), "made/object"
     )
 
 
@@ -175,7 +176,7 @@ def test_interactions_make_pairs_of_hake(make, tmp_path) -> None:
         ReadOptions(folders=(released,), seed=0, wanted="vl-checklist/relation/action/hake".__eq__)
     )
     assert task.cases[0].requests[0].image.key.endswith("hico/train2015/1.jpg")
-    assert _texts(own_cases, make("relation", *files, form="cases"), "made/relation") == pairs
+    assert _texts(cases, make("relation", *files, form="cases"), "made/relation") == pairs
     objects = _texts(vl_checklist, make("object", *files), "vl-checklist/object/size/medium/hake")
     assert ("a person riding a horse", "a person riding a cow") in objects
 

@@ -6,12 +6,11 @@ import pytest
 from scene_truth import holds
 
 from vlgate.fixtures.scenes.groups import holding
-from vlgate.fixtures.scenes.people.actions import ACTIONS, acting
+from vlgate.fixtures.scenes.people_actions import ACTIONS, acting
 from vlgate.fixtures.scenes.scene_graphs import scene_of, world_graphs
-from vlgate.making.kinds.kind import Work
-from vlgate.making.kinds.registry import kind
-from vlgate.making.tools.tools import ToolOptions, Tools
-from vlgate.perturb.foils.candidate import Foil, SentenceSet
+from vlgate.making.kinds.kind import Work, kind
+from vlgate.making.tools import ToolOptions, Tools
+from vlgate.perturb.foils.candidates import Foil, SentenceSet
 from vlgate.seeds import generator
 
 PEOPLE = ("man", "woman", "boy", "girl")

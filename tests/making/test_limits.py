@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from vlgate.making.checks.report import Account, measured
 from vlgate.making.kinds.kind import Item, Selected
 from vlgate.making.sets import candidates
-from vlgate.making.sets.run import make_set
-from vlgate.making.sets.settings import Settings
-from vlgate.perturb.foils.candidate import Foil
+from vlgate.making.sets.report import Account, measured
+from vlgate.making.sets.run import Settings, make_set
+from vlgate.perturb.foils.candidates import Foil
 
 
 @pytest.fixture

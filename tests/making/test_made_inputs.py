@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from vlgate.errors import DataError
-from vlgate.making.inputs.images import ImageFolder
-from vlgate.making.inputs.reading import read_inputs
+from vlgate.making.inputs.reading import ImageFolder, read_inputs
 
 SHARED = Path(__file__).parents[3] / "shared/data"
 ALL = ("captions", "answers", "dialogs", "frames", "interactions", "graphs")

@@ -14,14 +14,13 @@ import pytest
 from PIL import Image
 
 from vlgate.errors import DataError, OptionError
-from vlgate.making.checks.pruning import Reached
 from vlgate.making.kinds.kind import Made, Selected
 from vlgate.making.sets import candidates
-from vlgate.making.sets.run import make_set
-from vlgate.making.sets.settings import Settings
-from vlgate.perturb.foils.candidate import Foil, Found, SentenceSet, Swap
-from vlgate.sources.benchmarks import own_cases
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.making.sets.blind import Reached
+from vlgate.making.sets.run import Settings, make_set
+from vlgate.perturb.foils.candidates import Foil, Found, SentenceSet, Swap
+from vlgate.sources.own import cases
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Metric
 
 
@@ -52,7 +51,7 @@ def report(folder):
 
 
 def read(folder, task="made/sides"):
-    [found] = own_cases.read(ReadOptions(folders=(folder,), seed=0, wanted=task.__eq__))
+    [found] = cases.read(ReadOptions(folders=(folder,), seed=0, wanted=task.__eq__))
     return found
 
 
@@ -251,7 +250,7 @@ from dataclasses import replace
 from vlgate.making.kinds.kind import Kind
 from vlgate.making.sets import candidates
 from vlgate.making.sets.run import make_set
-from vlgate.making.sets.settings import Settings
+from vlgate.making.sets.run import Settings
 candidates.BLOCK = 100
 def start(work):
     make_some = conftest.start(work)

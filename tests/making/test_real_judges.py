@@ -10,9 +10,9 @@ import pytest
 import text_checkpoints
 
 from vlgate.cli import main
-from vlgate.making.checks import validity
-from vlgate.models.judges.similarity import similarity
-from vlgate.perturb.graph_texts.likeness import LIMIT
+from vlgate.making.sets import validity
+from vlgate.models.text.judges import similarity
+from vlgate.perturb.graphs.checklist import LIMIT
 
 NLI = ("contradiction", "neutral", "entailment")
 NAMES = ("dog", "cat", "horse", "bird", "boy", "girl", "woman", "man")

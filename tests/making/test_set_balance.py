@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.making.checks.balance import jensen_shannon, of_classes, of_words
+from vlgate.making.sets.validity import jensen_shannon, of_classes, of_words
 
 RELEASED = Path(__file__).parents[3] / "shared/data/valse/data"
 TABLE_5 = {

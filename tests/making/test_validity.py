@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from vlgate.errors import NoReplyError
-from vlgate.making.checks import validity
-from vlgate.making.sets.run import make_set
-from vlgate.making.sets.settings import Settings
-from vlgate.making.tools.tools import ToolOptions, Tools
+from vlgate.making.sets import validity
+from vlgate.making.sets.run import Settings, make_set
+from vlgate.making.tools import ToolOptions, Tools
 
 
 class Judge:

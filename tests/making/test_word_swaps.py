@@ -8,8 +8,9 @@ from PIL import Image
 
 from vlgate.cli import main
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
-from vlgate.sources.benchmarks import own_cases, winoground
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.benchmarks import winoground
+from vlgate.sources.own import cases
+from vlgate.sources.reading.source import ReadOptions
 
 CAPTIONS = {
     "1.jpg": "A red bus behind a blue car.",
@@ -50,7 +51,7 @@ def test_captions_become_cases_of_two_images_and_two_captions(swaps, captions):
     made = swaps(captions)
     assert made.status == 0
     assert "5 of 5 captions: 2 candidates" in made.said
-    task = read(own_cases, made.folder)
+    task = read(cases, made.folder)
     assert (task.id, task.shape) == ("made/word-swap", "quad")
     found = {tuple((r.image.key, r.text) for r in case.requests[::3]): case.tags for case in task.cases}
     bus = (("1.jpg", CAPTIONS["1.jpg"]), ("2.jpg", CAPTIONS["2.jpg"]))
@@ -81,7 +82,7 @@ def test_graphs_need_no_parser_and_say_how_many_pairs_they_give(swaps, tmp_path)
     file.write_text(json.dumps({graph.id: as_gqa(graph) | {"complete": True} for graph in world_graphs(3, 150)}))
     made = swaps(file)
     assert made.status == 0
-    task = read(own_cases, made.folder)
+    task = read(cases, made.folder)
     assert len(task.cases) > 5
     assert f"{len(task.cases)} cases in" in made.said
     for case in task.cases:

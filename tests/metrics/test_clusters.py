@@ -12,11 +12,10 @@ from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.coverage import Setting, coverage, exact_coverage
-from vlgate.metrics.clusters import clusters
+from vlgate.metrics.clusters import clusters, two_sided
 from vlgate.metrics.stats import area, proportion, smaller, wilson
-from vlgate.metrics.student import two_sided
-from vlgate.sources.benchmarks import scenes
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.scenes import scenes
 
 few_scores = st.integers(-2, 2).map(float)  # many ties
 images = st.integers(0, 5)

@@ -6,12 +6,11 @@ import pytest
 from benchmarks.false_passes import CLASSES, drops, halves, images_of, macros, missed, pairs, rare, shares
 from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.records import Gate
-from vlgate.metrics.clusters import numbered
+from vlgate.metrics.clusters import numbered, two_sided
 from vlgate.metrics.compute import Columns, metrics
 from vlgate.metrics.macro import macro
 from vlgate.metrics.paired import difference, tango
 from vlgate.metrics.stats import area, proportion, separation, wilson
-from vlgate.metrics.student import two_sided
 from vlgate.types import Metric
 
 RUNS = 300

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
 
-from vlgate.metrics import choice, question_quad, single, two_true
+from vlgate.metrics import answer_rules, score_rules
 from vlgate.metrics.clusters import numbered
 from vlgate.metrics.macro import macro
 from vlgate.metrics.measures import Macro, Separation, Values, estimate
@@ -20,9 +20,9 @@ def some(shape):
     return arrays(np.float64, shape, elements=SCORES)
 
 
-@given(st.integers(2, 5).flatmap(lambda k: some((7, k))), st.sampled_from([choice.TEXT, choice.IMAGE]))
+@given(st.integers(2, 5).flatmap(lambda k: some((7, k))), st.sampled_from([score_rules.TEXT, score_rules.IMAGE]))
 def test_a_choice_is_right_if_nothing_else_scores_as_high(scores, name):
-    found = choice.facts(scores, name)
+    found = score_rules.choice_case_metrics(scores, name)
     assert found[name].tolist() == [float(all(row[0] > other for other in row[1:])) for row in scores.tolist()]
     assert found["tied"].tolist() == [float(row[0] == max(row[1:])) for row in scores.tolist()]
 
@@ -30,12 +30,17 @@ def test_a_choice_is_right_if_nothing_else_scores_as_high(scores, name):
 @given(some((6, 4)), st.sampled_from(["strict", "half", "credit"]))
 def test_a_case_with_fewer_candidates_is_judged_as_if_there_were_no_others(scores, ties):
     padded = np.column_stack([scores, np.full((6, 2), np.nan)])
-    assert choice.facts(padded, "x", ties)["x"].tolist() == choice.facts(scores, "x", ties)["x"].tolist()
+    assert (
+        score_rules.choice_case_metrics(padded, "x", ties)["x"].tolist()
+        == score_rules.choice_case_metrics(scores, "x", ties)["x"].tolist()
+    )
 
 
 def test_a_constant_model_chooses_nothing_right_and_credit_is_said():
     constant = np.zeros((3, 4))
-    assert [choice.facts(constant, "x", ties)["x"].tolist() for ties in ("strict", "half", "credit")] == [
+    assert [
+        score_rules.choice_case_metrics(constant, "x", ties)["x"].tolist() for ties in ("strict", "half", "credit")
+    ] == [
         [0.0] * 3,
         [0.5] * 3,
         [1.0] * 3,
@@ -45,12 +50,12 @@ def test_a_constant_model_chooses_nothing_right_and_credit_is_said():
 @pytest.mark.parametrize("row", [[np.nan, 1.0], [1.0, np.nan]])
 def test_a_choice_without_a_score_of_either_side_is_an_error(row):
     with pytest.raises(ValueError, match="score"):
-        choice.facts(np.array([row]), "x")
+        score_rules.choice_case_metrics(np.array([row]), "x")
 
 
 @given(some((9, 3)))
 def test_two_true_captions_both_score_above_the_false_one(scores):
-    found = two_true.facts(scores)
+    found = score_rules.two_true_case_metrics(scores)
     for (first, second, false), itt, one, two in zip(
         scores.tolist(), found["itt"], found["itt_first"], found["itt_second"], strict=True
     ):
@@ -59,12 +64,12 @@ def test_two_true_captions_both_score_above_the_false_one(scores):
 
 def test_chance_of_two_true_captions_is_a_third():
     scores = np.random.default_rng(0).random((200_000, 3))
-    assert two_true.facts(scores)["itt"].mean() == pytest.approx(1 / 3, abs=0.005)
+    assert score_rules.two_true_case_metrics(scores)["itt"].mean() == pytest.approx(1 / 3, abs=0.005)
 
 
 @given(arrays(np.bool_, (8, 4)), arrays(np.bool_, (8, 4)))
 def test_crossed_questions(right, read):
-    found = question_quad.facts(right, read)
+    found = answer_rules.question_quad_case_metrics(right, read)
     for row, (a, b, c, d) in enumerate(right.tolist()):  # image 0: questions 0 and 1; image 1: questions 0 and 1
         assert found["g_acc"][row] == (a and b and c and d)
         assert found["q_acc"][row] == ((a and c) + (b and d)) / 2
@@ -76,7 +81,7 @@ def test_crossed_questions(right, read):
 def test_an_answer_that_ignores_the_image_gets_no_crossed_question():
     truths = np.array([True, False, False, True])
     alike = np.array([[first, second, first, second] for first in (True, False) for second in (True, False)])
-    found = question_quad.facts(alike == truths, np.ones((4, 4), dtype=np.bool_))
+    found = answer_rules.question_quad_case_metrics(alike == truths, np.ones((4, 4), dtype=np.bool_))
     assert found["g_acc"].tolist() == found["q_acc"].tolist() == [0.0] * 4
     assert found["q_image_acc"].tolist() == [0.5] * 4
 
@@ -88,7 +93,10 @@ ANSWERS = st.lists(st.tuples(st.sampled_from([1.0, 0.0, np.nan]), st.booleans())
 def test_single_questions_against_scikit_learn(answers):
     said = np.array([answer for answer, _ in answers])
     truths = np.array([truth for _, truth in answers])
-    found = {name: estimate(one) for name, one in single.statistics(said, truths, np.full(len(said), np.nan)).items()}
+    found = {
+        name: estimate(one)
+        for name, one in answer_rules.single_statistics(said, truths, np.full(len(said), np.nan)).items()
+    }
     yes = (said == 1.0) | (np.isnan(said) & ~truths)  # what says neither yes nor no counts as the wrong answer
     assert ("precision" in found) == bool(yes.any())
     assert ("recall" in found) == bool(truths.any())
@@ -96,7 +104,7 @@ def test_single_questions_against_scikit_learn(answers):
     for name, of in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
         if name in found:
             assert found[name].value == pytest.approx(of(truths, yes, zero_division=0.0))
-    facts = single.facts(said, truths, ~np.isnan(said))
+    facts = answer_rules.single_case_metrics(said, truths, ~np.isnan(said))
     assert facts["accuracy"].tolist() == [float(one == truth) for one, truth in zip(said, truths, strict=True)]
     assert facts["yes_share"].tolist() == (said == 1.0).tolist()
 
@@ -115,9 +123,10 @@ def test_the_figures_that_others_print_for_pope(counts, printed):
     tp, fp, tn, fn = counts
     said = np.repeat([1.0, 1.0, 0.0, 0.0], [tp, fp, tn, fn])
     truths = np.repeat([True, False, False, True], [tp, fp, tn, fn])
-    facts = single.facts(said, truths, np.ones(len(said), dtype=np.bool_))
+    facts = answer_rules.single_case_metrics(said, truths, np.ones(len(said), dtype=np.bool_))
     found = {
-        name: estimate(one).value for name, one in single.statistics(said, truths, np.full(len(said), np.nan)).items()
+        name: estimate(one).value
+        for name, one in answer_rules.single_statistics(said, truths, np.full(len(said), np.nan)).items()
     }
     values = (facts["accuracy"].mean(), found["precision"], found["recall"], found["f1"], facts["yes_share"].mean())
     for value, expected in zip(values, printed, strict=True):
@@ -127,7 +136,7 @@ def test_the_figures_that_others_print_for_pope(counts, printed):
 def test_the_interval_of_f1_is_that_of_a_share_in_which_a_hit_counts_twice():
     said = np.repeat([1.0, 1.0, 0.0, 0.0], [60, 20, 90, 30])
     truths = np.repeat([True, False, False, True], [60, 20, 90, 30])
-    one = single.statistics(said, truths, np.full(200, np.nan))["f1"]
+    one = answer_rules.single_statistics(said, truths, np.full(200, np.nan))["f1"]
     found = estimate(one, numbered(np.arange(200)).take(one.rows))
     assert found.value == pytest.approx(120 / 170)
     low, high = wilson(found.value, 170)
@@ -158,9 +167,9 @@ def test_the_area_of_unpaired_cases_has_about_the_interval_of_paired_ones():
 
 def test_no_area_without_scores_or_with_one_truth_only():
     said, truths = np.array([1.0, 0.0]), np.array([True, False])
-    assert "auroc" not in single.statistics(said, truths, np.full(2, np.nan))
-    assert "auroc" not in single.statistics(said, np.array([True, True]), np.array([0.1, 0.2]))
-    assert isinstance(single.statistics(said, truths, np.array([0.1, 0.2]))["auroc"], Separation)
+    assert "auroc" not in answer_rules.single_statistics(said, truths, np.full(2, np.nan))
+    assert "auroc" not in answer_rules.single_statistics(said, np.array([True, True]), np.array([0.1, 0.2]))
+    assert isinstance(answer_rules.single_statistics(said, truths, np.array([0.1, 0.2]))["auroc"], Separation)
 
 
 @given(

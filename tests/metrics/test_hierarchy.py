@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.metrics.hierarchy import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
+from vlgate.metrics.macro import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
 from vlgate.sources.benchmarks.valse import SHAPES as VALSE
 from vlgate.sources.benchmarks.vl_checklist import SHAPES as CHECKLIST
 

@@ -7,14 +7,7 @@ import pytest
 from scipy import optimize, stats
 
 from vlgate.metrics.clusters import clusters
-from vlgate.metrics.paired import (
-    cases_for_bound,
-    cases_for_margin,
-    chance_of_change,
-    difference,
-    mcnemar,
-    tango,
-)
+from vlgate.metrics.paired import cases_for_bound, cases_for_margin, chance_of_change, difference, mcnemar, tango
 from vlgate.metrics.stats import wilson
 
 COUNTS = [(0, 0), (0, 1), (3, 3), (1, 7), (7, 1), (12, 30), (200, 150)]

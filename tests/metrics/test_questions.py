@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
-from vlgate.metrics.questions import METRICS, facts
+from vlgate.metrics.answer_rules import QUESTION_PAIR_METRICS, question_pair_case_metrics
 
 answers = st.sampled_from(["yes", "no", "left"])
 pairs = st.lists(st.tuples(answers, answers, answers, answers), min_size=1, max_size=40)
 
 
 def found(right, consistent, read):
-    return {name: float(values.mean()) for name, values in facts(right, consistent, read).items()}
+    return {name: float(values.mean()) for name, values in question_pair_case_metrics(right, consistent, read).items()}
 
 
 def of(drawn, *, same):
@@ -36,7 +36,7 @@ def test_the_metrics_are_plain_counts_of_answers(drawn, same):
         "acc_perturbed": accuracy_score(truth[1::2], said[1::2]),
         "read": 1 - said.count("left") / (2 * n),
     }
-    assert tuple(metrics) == METRICS
+    assert tuple(metrics) == QUESTION_PAIR_METRICS
     assert metrics == pytest.approx(expected, abs=1e-12)
 
 
@@ -65,24 +65,34 @@ def test_the_order_of_the_pairs_changes_nothing(drawn, same, random):
 @pytest.mark.parametrize("same", [True, False])
 def test_a_perfect_model_has_1_everywhere(same):
     truths = [("yes", "yes"), ("no", "no")] if same else [("yes", "no"), ("no", "yes")]
-    assert of([(*pair, *pair) for pair in truths], same=same) == dict.fromkeys(METRICS, 1.0)
+    assert of([(*pair, *pair) for pair in truths], same=same) == dict.fromkeys(QUESTION_PAIR_METRICS, 1.0)
 
 
 def test_a_constant_model_is_consistent_if_answers_should_be_equal_and_never_otherwise():
     invariant = [("yes", "yes", "yes", "yes"), ("yes", "yes", "no", "no")]
     turned = [("yes", "yes", "yes", "no"), ("yes", "yes", "no", "yes")]
-    assert of(invariant, same=True) == dict.fromkeys(METRICS, 0.5) | {"cons": 1.0, "read": 1.0}
-    assert of(turned, same=False) == dict.fromkeys(METRICS, 0.5) | {"cons": 0.0, "c_acc": 0.0, "read": 1.0}
+    assert of(invariant, same=True) == dict.fromkeys(QUESTION_PAIR_METRICS, 0.5) | {"cons": 1.0, "read": 1.0}
+    assert of(turned, same=False) == dict.fromkeys(QUESTION_PAIR_METRICS, 0.5) | {
+        "cons": 0.0,
+        "c_acc": 0.0,
+        "read": 1.0,
+    }
 
 
 def test_consistently_wrong_is_consistent():
-    assert of([("no", "no", "yes", "yes")], same=True) == dict.fromkeys(METRICS, 0.0) | {"cons": 1.0, "read": 1.0}
-    assert of([("no", "yes", "yes", "no")], same=False) == dict.fromkeys(METRICS, 0.0) | {"cons": 1.0, "read": 1.0}
+    assert of([("no", "no", "yes", "yes")], same=True) == dict.fromkeys(QUESTION_PAIR_METRICS, 0.0) | {
+        "cons": 1.0,
+        "read": 1.0,
+    }
+    assert of([("no", "yes", "yes", "no")], same=False) == dict.fromkeys(QUESTION_PAIR_METRICS, 0.0) | {
+        "cons": 1.0,
+        "read": 1.0,
+    }
 
 
 def test_every_metric_is_over_all_pairs():
     right = np.array([[True, False], [False, False], [True, True]])
-    found = facts(right, np.array([True, False, True]), ~right)
+    found = question_pair_case_metrics(right, np.array([True, False, True]), ~right)
     assert all(values.shape == (3,) for values in found.values())
     assert found["acc"].tolist() == [0.5, 0.0, 1.0]
     assert found["read"].tolist() == [0.5, 1.0, 0.0]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, recall_score, roc_auc_score
 
 from vlgate.metrics.measures import estimate, wins
-from vlgate.metrics.ranking import METRICS, facts, statistics
+from vlgate.metrics.score_rules import PAIR_METRICS, pair_case_metrics, pair_statistics
 from vlgate.metrics.stats import area
 
 NAN = math.nan
@@ -26,9 +26,9 @@ def pairs(draw, *, opinion=(0.0, 1.0), smallest=1):
 
 def found(scores, accepted, ties="strict"):
     """Every metric: the means of the facts that some pair has, and the statistics of all pairs, each counted once."""
-    values = {name: column[np.isfinite(column)] for name, column in facts(scores, accepted, ties).items()}
+    values = {name: column[np.isfinite(column)] for name, column in pair_case_metrics(scores, accepted, ties).items()}
     means = {name: float(column.mean()) for name, column in values.items() if name != "tied" and column.size}
-    others = statistics(scores, accepted)
+    others = pair_statistics(scores, accepted)
     return means | {name: estimate(one).value for name, one in others.items()}
 
 
@@ -94,9 +94,9 @@ def test_classification_is_over_the_pairs_for_which_the_model_says_yes_or_no_to_
     if not known:
         assert set(of_all) == {"acc_r"}
         return
-    assert set(of_all) == set(METRICS)
+    assert set(of_all) == set(PAIR_METRICS)
     alone = found(scores[known], accepted[known], ties)
-    for name in METRICS[1:]:
+    for name in PAIR_METRICS[1:]:
         assert of_all[name] == pytest.approx(alone[name], abs=1e-12)
 
 
@@ -121,8 +121,8 @@ def test_a_constant_model_gets_the_value_of_a_tie(ties, worth):
 def test_a_perfect_model_has_1_everywhere_and_an_inverted_one_0(ties):
     scores = np.array([[3.0, 1.0], [2.5, -1.0], [9.0, 2.0]])
     accepted = np.array([[1.0, 0.0]] * 3)
-    assert found(scores, accepted, ties) == dict.fromkeys(METRICS, 1.0)
-    assert found(-scores, 1.0 - accepted, ties) == dict.fromkeys(METRICS, 0.0)
+    assert found(scores, accepted, ties) == dict.fromkeys(PAIR_METRICS, 1.0)
+    assert found(-scores, 1.0 - accepted, ties) == dict.fromkeys(PAIR_METRICS, 0.0)
 
 
 def test_the_area_compares_every_caption_with_every_foil_and_acc_r_only_with_its_own():
@@ -138,7 +138,7 @@ def test_a_score_that_is_nan_raises(place, ties):
     scores = np.array([[1.0, 0.0], [1.0, 0.0]])
     scores[place] = NAN
     with pytest.raises(ValueError, match="NaN"):
-        facts(scores, np.ones((2, 2)), ties)
+        pair_case_metrics(scores, np.ones((2, 2)), ties)
 
 
 def test_the_area_of_no_pairs_raises():

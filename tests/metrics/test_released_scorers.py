@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.metrics import choice, ranking, winoground
-from vlgate.metrics.grouped import GROUPED, group_codes
-from vlgate.metrics.measures import estimate
+from vlgate.metrics import score_rules
+from vlgate.metrics.measures import GROUPED, estimate, group_codes
 from vlgate.metrics.names import NAMES
-from vlgate.metrics.released.evidence import Evidence
-from vlgate.metrics.variants import VARIANTS, how_it_differs, measures, names
+from vlgate.metrics.variants import VARIANTS, Evidence, how_it_differs, measures, names
 from vlgate.sources.registry import shapes
 
 FEW = st.integers(0, 2).map(float)  # many ties
@@ -65,7 +63,7 @@ def test_mmvp_s_constant_model_has_nothing_and_a_tie_of_the_second_text_is_credi
     quads = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     found = measures(["release"], "mmvp/vlm", Evidence(scores=quads))["image@release"]
     assert found.values.tolist() == [0.0, 1.0, 0.0]
-    assert winoground.facts(quads)["image"].tolist() == [0.0, 0.0, 0.0]
+    assert score_rules.quad_case_metrics(quads)["image"].tolist() == [0.0, 0.0, 0.0]
 
 
 ODD = [
@@ -192,9 +190,9 @@ def test_an_article_is_option_a_by_the_release():
 def test_the_release_is_never_below_the_metric_itself(rows):
     scores = np.array(rows)
     for task, width, own in (
-        ("whatsup/a", 4, lambda s: choice.facts(s, choice.TEXT)["top1_text"]),
-        ("whatsup/coco-one", 2, lambda s: ranking.facts(s, np.full(s.shape, np.nan))["acc_r"]),
-        ("mmvp/vlm", 4, lambda s: winoground.facts(s)["image"]),
+        ("whatsup/a", 4, lambda s: score_rules.choice_case_metrics(s, score_rules.TEXT)["top1_text"]),
+        ("whatsup/coco-one", 2, lambda s: score_rules.pair_case_metrics(s, np.full(s.shape, np.nan))["acc_r"]),
+        ("mmvp/vlm", 4, lambda s: score_rules.quad_case_metrics(s)["image"]),
     ):
         part = scores[:, :width]
         [found, *_] = measures(["release"], task, Evidence(scores=part)).values()

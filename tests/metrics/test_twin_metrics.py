@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from vlgate.metrics.questions import TWIN_METRICS
-from vlgate.metrics.questions import twin_facts as question_facts
-from vlgate.metrics.winoground import facts as quad_facts
-from vlgate.metrics.winoground import twin_facts as caption_facts
+from vlgate.metrics.answer_rules import QUESTION_TWIN_METRICS
+from vlgate.metrics.answer_rules import question_twin_case_metrics as question_facts
+from vlgate.metrics.score_rules import quad_case_metrics as quad_facts
+from vlgate.metrics.score_rules import quad_twin_case_metrics as caption_facts
 
 
 def slow_question(right, prior, read):
@@ -25,7 +25,7 @@ def test_questions_against_a_slow_reference():
     random = np.random.default_rng(3)
     right, prior, read = random.random((200, 2)) < 0.5, random.random(200) < 0.5, random.random((200, 2)) < 0.7
     found = question_facts(right, prior, read)
-    assert set(found) == {*TWIN_METRICS, "read"}
+    assert set(found) == {*QUESTION_TWIN_METRICS, "read"}
     assert found["read"].tolist() == [sum(pair) / 2 for pair in read.tolist()]
     for place in range(200):
         for name, value in slow_question(right[place].tolist(), prior[place], read[place, 1]).items():

@@ -3,10 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vlgate.metrics.answer_rules import question_pair_case_metrics as questions
 from vlgate.metrics.names import NAMES
-from vlgate.metrics.questions import facts as questions
-from vlgate.metrics.released.evidence import Evidence
-from vlgate.metrics.variants import VARIANTS, measures, names
+from vlgate.metrics.variants import VARIANTS, Evidence, measures, names
 from vlgate.sources.benchmarks import carets, valse
 
 answers = st.sampled_from(["yes", "no", "Yes.", "left"])  # "left" is none of the choices

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.metrics.winoground import METRICS, facts
+from vlgate.metrics.score_rules import QUAD_METRICS, quad_case_metrics
 
 NAN = math.nan
 POLICIES = {"strict": 0.0, "half": 0.5, "credit": 1.0}
@@ -16,7 +16,7 @@ quads = st.lists(st.tuples(few_scores, few_scores, few_scores, few_scores), min_
 
 
 def found(scores, ties="strict"):
-    return {name: float(values.mean()) for name, values in facts(scores, ties).items() if name != "tied"}
+    return {name: float(values.mean()) for name, values in quad_case_metrics(scores, ties).items() if name != "tied"}
 
 
 def by_hand(scores, tie):
@@ -25,7 +25,7 @@ def by_hand(scores, tie):
     def beats(better, worse):
         return 1.0 if better > worse else tie if better == worse else 0.0
 
-    totals = dict.fromkeys(METRICS, 0.0)
+    totals = dict.fromkeys(QUAD_METRICS, 0.0)
     for i0c0, i0c1, i1c0, i1c1 in scores.tolist():
         text = beats(i0c0, i0c1) * beats(i1c1, i1c0)
         image = beats(i0c0, i1c0) * beats(i1c1, i0c1)
@@ -56,7 +56,7 @@ def test_strict_and_credit_are_plain_comparisons(scores):
 @given(quads)
 def test_ties_never_help_unless_asked_for(scores):
     strict, half, credit = (found(scores, ties) for ties in ("strict", "half", "credit"))
-    assert all(strict[name] <= half[name] <= credit[name] for name in METRICS)
+    assert all(strict[name] <= half[name] <= credit[name] for name in QUAD_METRICS)
 
 
 @given(quads, policies)
@@ -67,7 +67,7 @@ def test_a_group_is_no_easier_than_its_parts(scores, ties):
 
 @given(quads)
 def test_a_model_with_the_group_has_the_right_assignment(scores):
-    found = facts(scores)
+    found = quad_case_metrics(scores)
     assert (found["group"] <= found["group_match"]).all()
 
 
@@ -99,19 +99,19 @@ def test_chance_is_a_quarter_a_quarter_a_sixth_and_a_half():
     [("strict", (0.0, 0.0, 0.0, 0.0)), ("half", (1 / 4, 1 / 4, 1 / 16, 1 / 2)), ("credit", (1.0, 1.0, 1.0, 1.0))],
 )
 def test_a_constant_model_gets_the_value_of_its_ties(ties, expected):
-    assert found(np.full((5, 4), 0.3), ties) == dict(zip(METRICS, expected, strict=True))
+    assert found(np.full((5, 4), 0.3), ties) == dict(zip(QUAD_METRICS, expected, strict=True))
 
 
 @pytest.mark.parametrize("ties", POLICIES)
 def test_a_perfect_model_has_1_everywhere_and_an_inverted_one_0(ties):
     scores = np.array([[1.0, 0.0, 0.5, 2.0], [5.0, 4.0, -1.0, 4.5]])
-    assert found(scores, ties) == dict.fromkeys(METRICS, 1.0)
-    assert found(-scores, ties) == dict.fromkeys(METRICS, 0.0)
+    assert found(scores, ties) == dict.fromkeys(QUAD_METRICS, 1.0)
+    assert found(-scores, ties) == dict.fromkeys(QUAD_METRICS, 0.0)
 
 
 def test_a_model_that_looks_at_the_text_only_has_no_image_score():
     captions = np.array([[0.9, 0.1, 0.9, 0.1]])  # caption 0 scores higher in either image
-    assert found(captions) == dict.fromkeys(METRICS, 0.0)
+    assert found(captions) == dict.fromkeys(QUAD_METRICS, 0.0)
     assert found(captions, "half") == {"text": 0.0, "image": 1 / 4, "group": 0.0, "group_match": 1 / 2}
 
 
@@ -126,4 +126,4 @@ def test_a_score_that_is_nan_raises(place, ties):
     scores = np.array([[1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]])
     scores[1, place] = NAN
     with pytest.raises(ValueError, match="NaN"):
-        facts(scores, ties)
+        quad_case_metrics(scores, ties)

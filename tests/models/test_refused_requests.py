@@ -10,9 +10,9 @@ import transformers
 from PIL import Image
 from vlm_cases import IMAGES, asked, family
 
+from vlgate.asking.batching import Caller, Problem
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NoReplyError
-from vlgate.inference.batching import Caller, Problem
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.models import load
 from vlgate.models.generative.engine import Engine
 from vlgate.models.text.control_tokens import ControlTokens

@@ -7,7 +7,7 @@ import pytest
 def parser():
     """The spaCy pipeline of the environment, loaded once."""
     pytest.importorskip("spacy")
-    from vlgate.perturb.parsing.spacy_parser import spacy_parser
+    from vlgate.perturb.text.spacy_parser import spacy_parser
 
     return spacy_parser()
 

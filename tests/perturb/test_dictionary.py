@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.perturb.dictionary import Entries, form, forms, is_word, lemmas
+from vlgate.perturb.text.grammar import Entries, form, forms, is_word, lemmas
 
 WORDS = ("left", "leaves", "saw", "axes", "lay", "can", "be", "dare", "ought", "o'clock", "gribbleflax")
 

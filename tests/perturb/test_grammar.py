@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.grammar import (
-    article,
-    capitalised_like,
-    only_span,
-    put,
-    with_article,
-)
+from vlgate.perturb.text.grammar import article, capitalised_like, only_span, put, with_article
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.fixtures.scenes.objects.kinds import KINDS
-from vlgate.perturb.inflection import either_number, may_be_plural, plural, regular_plural, regular_singular, singular
 from vlgate.perturb.ontology import default_ontology
+from vlgate.perturb.text.grammar import either_number, may_be_plural, plural, regular_plural, regular_singular, singular
 
 NOUNS = default_ontology().nouns
 PAIRS = [(noun.name, noun.other) for noun in NOUNS.values() if noun.number == "singular" and noun.other]
@@ -177,11 +177,11 @@ def test_what_does_not_end_like_a_plural(word):
     assert not may_be_plural(word)
 
 
-@pytest.mark.parametrize("code", ["vlgate.judging.answers", "vlgate.perturb.numbers", "vlgate.perturb.ontology"])
+@pytest.mark.parametrize("code", ["vlgate.judging.answers", "vlgate.perturb.text.rewriting", "vlgate.perturb.ontology"])
 def test_the_dictionary_is_not_read_before_it_is_asked(code):
     code = (
         f"import sys, {code}; from vlgate.perturb.ontology import default_ontology; default_ontology()\n"
-        "from vlgate.perturb.inflection import plural; assert plural('cup') == 'cups'\n"
+        "from vlgate.perturb.text.grammar import plural; assert plural('cup') == 'cups'\n"
         "assert not any('lemminflect' in name for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
@@ -190,8 +190,8 @@ def test_the_dictionary_is_not_read_before_it_is_asked(code):
 def test_the_dictionary_is_read_without_spacy():
     code = (
         "import sys\n"
-        "from vlgate.perturb.inflection import plural, singular\n"
-        "from vlgate.perturb.sentences import read_predicate\n"
+        "from vlgate.perturb.text.grammar import plural, singular\n"
+        "from vlgate.perturb.text.sentences import read_predicate\n"
         "assert (plural('wombat'), singular('wombats')) == ('wombats', 'wombat')\n"
         "assert read_predicate('was lifting').verb.base == 'lift'\n"
         "assert 'spacy' not in sys.modules\n"

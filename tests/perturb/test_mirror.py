@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.mirror import flip_words
+from vlgate.perturb.text.mirror import flip_words
 
 FRAMES = (
     "Is the cup to the {} of the plate?",

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.grammar import with_article
-from vlgate.perturb.inflection import plural
-from vlgate.perturb.negation import flip, negate
+from vlgate.perturb.text.grammar import plural, with_article
+from vlgate.perturb.text.rewriting import flip, negate
 
 NOUNS = st.sampled_from(("cup", "red cup", "apple", "orange umbrella", "unicorn", "hour glass"))
 FRAMES = st.sampled_from(("There is {}.", "Is there {}?", "there is {} in the picture", "Is there {} on the table?"))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from vlgate.perturb.inflection import plural
-from vlgate.perturb.numbers import NUMBER_WORDS, replace_number
+from vlgate.perturb.text.grammar import plural
+from vlgate.perturb.text.rewriting import NUMBER_WORDS, replace_number
 
 NUMBERS = st.integers(0, len(NUMBER_WORDS) - 1)
 FRAMES = st.sampled_from(("There {} exactly {} {}.", "there {} {} {} in the picture", "{} there just {} {} at home?"))

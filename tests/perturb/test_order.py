@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.grammar import with_article
-from vlgate.perturb.order import reverse_choices, swap_operands
+from vlgate.perturb.text.conjunct_order import reverse_choices, swap_operands
+from vlgate.perturb.text.grammar import with_article
 
 TWO = st.lists(st.sampled_from(("cup", "red ball", "apple", "umbrella")), min_size=2, max_size=2, unique=True)
 FRAMES = st.sampled_from(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.relations import OPPOSITES, opposite_relation
+from vlgate.perturb.text.rewriting import OPPOSITES, opposite_relation
 
 
 @given(st.sampled_from(sorted(OPPOSITES)), st.sampled_from(("The cup is {} the ball.", "A cup {} a ball")))

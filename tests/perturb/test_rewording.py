@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.order import swap_operands
-from vlgate.perturb.questions.phrases import NounPhrase
-from vlgate.perturb.questions.templates.asking import ask, fits
-from vlgate.perturb.questions.templates.templates import TEMPLATES
-from vlgate.perturb.rewording import rewordings
+from vlgate.perturb.questions.drafts import NounPhrase
+from vlgate.perturb.questions.templates import TEMPLATES, ask, fits
+from vlgate.perturb.text.conjunct_order import rewordings, swap_operands
 
 TABLE = NounPhrase("table", "singular")
 CUP = NounPhrase("cup", "singular", ("red",))

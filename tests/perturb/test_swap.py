@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from vlgate.perturb.grammar import capitalised_like, with_article
-from vlgate.perturb.swap import exchange, replace
+from vlgate.perturb.text.grammar import capitalised_like, with_article
+from vlgate.perturb.text.rewriting import exchange, replace
 
 NOUNS = ("cup", "ball", "apple", "umbrella", "house", "orange fish")
 TWO = st.lists(st.sampled_from(NOUNS), min_size=2, max_size=2, unique=True)

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from vlgate.analyses.saved import analysed
 from vlgate.errors import OptionError
-from vlgate.recorded.folder import RecordedRun
+from vlgate.record.folder import RecordedRun
+from vlgate.studies.analyses.saved import analysed
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_an_analysis_that_goes_wrong_is_said_and_raises_nothing(tmp_path, monkey
     def wrong(_):
         raise error
 
-    monkeypatch.setattr("vlgate.analyses.saved.analyse_run", wrong)
+    monkeypatch.setattr("vlgate.studies.analyses.saved.analyse_run", wrong)
     run = RecordedRun(folder=tmp_path, named="--results out", figures={}, environment={})
     [said] = analysed(run)
     assert said.startswith("analyses.json could not be written (")

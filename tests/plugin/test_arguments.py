@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from vlgate.plugin.options.arguments import joined
-from vlgate.plugin.options.settings import SETTINGS
+from vlgate.plugin.settings import SETTINGS, joined
 
 
 @pytest.mark.parametrize(

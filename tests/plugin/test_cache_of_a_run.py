@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.cache.store import NAME
+from vlgate.asking.cache.store import NAME
 
 FILES = ("metrics.json", "predictions.parquet", "cases.parquet", "verdict.json")
 MODEL = """
@@ -202,7 +202,7 @@ def test_a_limit_that_is_none(data, value):
 
 
 def test_replies_that_made_room_are_counted(data, monkeypatch):
-    monkeypatch.setattr("vlgate.cache.place.LEAST_LIMIT", 1)
+    monkeypatch.setattr("vlgate.asking.cache.folder.LEAST_LIMIT", 1)
     model = data.model(MODEL)
     result = run(data, model, "--cache=kept", "--cache-limit=24kB")
     removed = contents(data)["cache"]["evicted"]

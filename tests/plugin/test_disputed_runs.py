@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.recorded.folder import read_run
-from vlgate.run.judging_again import judge_again
+from vlgate.record.folder import read_run
+from vlgate.record.judging_again import judge_again
 
 SAID = "; with 2 disputed cases left out; with 1 disputed case corrected"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from vlgate.inference.pace import Pace
-from vlgate.plugin import estimate
-from vlgate.plugin.estimate import Estimate
+from vlgate.asking.pace import Pace
+from vlgate.plugin import progress
+from vlgate.plugin.progress import Estimate
 
 SLOW = """
 asked = 0
@@ -28,7 +28,7 @@ def match(self, pairs):
 )
 def test_a_long_run_is_announced_and_a_wrong_estimate_is_corrected(monkeypatch, seconds, took, line, correction):
     clock = iter([0.0, took])
-    monkeypatch.setattr(estimate, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     one = Estimate(Pace(cases=100, seconds=seconds), cases=1000, workers=1)
     start = line.rstrip("*")
     assert one.line().startswith(start)
@@ -38,7 +38,7 @@ def test_a_long_run_is_announced_and_a_wrong_estimate_is_corrected(monkeypatch, 
 
 @pytest.mark.parametrize("how", [["--items=pair"], ["--items=batch"], ["--items=pair", "-n2"]])
 def test_it_is_measured_on_the_model_before_the_first_test(place, monkeypatch, how):
-    monkeypatch.setattr(estimate, "LONG", 0.0)  # every run is a long one
+    monkeypatch.setattr(progress, "LONG", 0.0)  # every run is a long one
     place.valse(200, images=False)
     place.image("vg/100.jpg")
     result = place.run(place.model(SLOW), "--missing-images=skip", "--health=off", "-q", *how)
@@ -51,7 +51,7 @@ def test_it_is_measured_on_the_model_before_the_first_test(place, monkeypatch, h
 
 
 def test_a_short_run_is_not_measured(place, monkeypatch):
-    monkeypatch.setattr(estimate, "LONG", 0.0)
+    monkeypatch.setattr(progress, "LONG", 0.0)
     place.valse(40)
     result = place.run(place.model(SLOW), "-q")
     result.stdout.no_fnmatch_line("vlgate: about *")

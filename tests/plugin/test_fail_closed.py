@@ -5,7 +5,7 @@ import json
 import pytest
 
 from vlgate.plugin.collected import batch_name
-from vlgate.report.results_folder import FILES
+from vlgate.record.results_folder import FILES
 from vlgate.run import examining
 
 BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
@@ -31,7 +31,7 @@ def test_a_second_test_of_the_same_cases_fails_the_run(place, wrong, workers):
         "import pytest\n"
         "from dataclasses import replace\n"
         "from vlgate.judging.verdicts import judge\n"
-        "from vlgate.inference.predictor import score\n\n"
+        "from vlgate.asking.predictor import score\n\n"
         "@pytest.mark.foil\n"
         "def test_reversed(batch, model, ledger):\n"
         "    replies = {r: replace(p, score=-p.score) for r, p in score(model, batch).items()}\n"

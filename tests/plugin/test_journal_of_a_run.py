@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.report.journal import read_journal
-from vlgate.run.options import Options
+from vlgate.record.options import Options
+from vlgate.record.replies import read_journal
 from vlgate.run.planning import make_plan
 
 STOPS = """

@@ -3,8 +3,8 @@
 import pyarrow.parquet as pq
 import pytest
 
+from vlgate.record.model_card import ModelCard
 from vlgate.run.loading import merged
-from vlgate.run.model_card import ModelCard
 
 INTERRUPTED = """
 calls = 0

@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 from jsonschema import Draft202012Validator
 
-SCHEMA = Draft202012Validator(json.loads(files("vlgate.report").joinpath("metrics.schema.json").read_text("utf-8")))
+SCHEMA = Draft202012Validator(json.loads(files("vlgate.record").joinpath("metrics.schema.json").read_text("utf-8")))
 BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 RIGHT = "return np.array([-float(len(pair.text)) for pair in pairs])"
 LATER = f"""

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from vlgate.errors import OptionError
-from vlgate.report.lock import lock
-from vlgate.report.results_folder import NAMES, take_folder
-from vlgate.run.options import Options
+from vlgate.record.options import Options
+from vlgate.record.results_folder import NAMES, take_folder
+from vlgate.record.whole_file import lock
 
 USAGE = pytest.ExitCode.USAGE_ERROR
 
@@ -117,7 +117,7 @@ def test_other_files_in_the_folder_do_not_matter(place, right):
 def test_two_runs_of_one_second_have_folders_of_their_own(place, pytester, right, monkeypatch):
     place.valse(n=2)
     place.thresholds(EASY)
-    monkeypatch.setattr("vlgate.plugin.options.given.time_name", lambda: "20250101-000000")
+    monkeypatch.setattr("vlgate.plugin.parse_options.time_name", lambda: "20250101-000000")
     for _ in range(2):
         assert pytester.runpytest_inprocess("--pyargs", "tests_vl", "--data=data", right).ret == 0
     assert len(list((place.path / "results").glob("*/metrics.json"))) == 2

@@ -216,7 +216,7 @@ def test_what_cannot_be_asked_is_refused_at_the_start(place, right, args, says):
 
 
 def test_which_controls_are_asked_by_default():
-    from vlgate.plugin.options.controls import controls_of
+    from vlgate.plugin.parse_options import controls_of
 
     assert controls_of([], model="tiny-lxmert", scenes=True) == ("look",)
     assert controls_of([], model="tiny-lxmert", scenes=False) == ()

@@ -160,7 +160,7 @@ def test_options_that_nobody_typed_are_not(ready, monkeypatch, how):
 def test_an_own_test_of_the_suites_cases_is_a_run(ready, right):
     (ready.path / "test_mine.py").write_text(
         "import pytest\n"
-        "from vlgate.inference.predictor import score\n"
+        "from vlgate.asking.predictor import score\n"
         "from vlgate.judging.verdicts import judge\n\n"
         "@pytest.mark.foil\n"
         "def test_mine(batch, model, ledger):\n"

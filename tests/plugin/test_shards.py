@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from vlgate.cli import main
-from vlgate.recorded.part import read_part, seal, sha
+from vlgate.record.folder import read_part, seal, sha
 
 SAME = ("metrics.json", "verdict.json", "summary.md", "badge.json", "cases.parquet", "predictions.parquet")
 GATES = '[gate."valse/existence".acc_r]\nmin = {}\n'
@@ -64,7 +64,7 @@ def edit(folder, **changes):
 
 
 def schema(name):
-    return Draft202012Validator(json.loads(files("vlgate.report").joinpath(f"{name}.schema.json").read_text("utf-8")))
+    return Draft202012Validator(json.loads(files("vlgate.record").joinpath(f"{name}.schema.json").read_text("utf-8")))
 
 
 def test_joined_parts_are_the_bytes_of_one_run(parts, right, capsys):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from vlgate.errors import OptionError
-from vlgate.recorded.folder import read_run
+from vlgate.record.folder import read_run
 
 BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 
@@ -236,7 +236,7 @@ def test_missing_images_fail_or_skip_as_elsewhere(place):
 
 def test_without_hypothesis_the_run_says_what_to_install(place, right, monkeypatch):
     place.valse()
-    monkeypatch.setattr("vlgate.plugin.searches.find_spec", lambda _: None)
+    monkeypatch.setattr("vlgate.plugin.asked.find_spec", lambda _: None)
     result = place.run(right, "-m", "shrink")
     assert result.ret == 4
     result.stderr.fnmatch_lines(["ERROR: -m shrink: needs hypothesis, * pip install 'vlgate[[]shrink]'"])

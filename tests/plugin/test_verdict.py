@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 from jsonschema import Draft202012Validator
 
-METRICS = Draft202012Validator(json.loads(files("vlgate.report").joinpath("metrics.schema.json").read_text("utf-8")))
+METRICS = Draft202012Validator(json.loads(files("vlgate.record").joinpath("metrics.schema.json").read_text("utf-8")))
 GATES = '[gate."valse/*".acc_r]\nmin = {}\n'
 
 

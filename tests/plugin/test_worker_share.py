@@ -4,10 +4,10 @@ import os
 
 import pytest
 
+from vlgate.asking.batching import Caller
 from vlgate.errors import ModelLoadError, ModelReplyError
-from vlgate.inference.batching import Caller
+from vlgate.record.options import Options
 from vlgate.run.loading import load_model
-from vlgate.run.options import Options
 
 TELLING = """
 @property

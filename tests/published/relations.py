@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib import resources
 
-from vlgate.published.figures import PAPERS, figures
+from vlgate.sources.published.figures import PAPERS, figures
 
 SCALE = {"percent": 100, "fraction": 1, "count": 1}
 
@@ -52,7 +52,7 @@ class Correction:
 def corrections():
     """All corrections of values and of headings, from the files themselves."""
     for paper in PAPERS:
-        text = (resources.files("vlgate.published") / f"{paper}.toml").read_text(encoding="utf-8")
+        text = (resources.files("vlgate.sources.published") / f"{paper}.toml").read_text(encoding="utf-8")
         for table in tomllib.loads(text, parse_float=Decimal)["table"]:
             for mark in table.get("marks", ()):
                 if "corrected" in mark:

@@ -7,7 +7,7 @@ from of_bla import bla
 from of_carets import carets
 from relations import Book, at_most, corrections, exactly, mean, mixture, quotient, same, share, total
 
-from vlgate.published.figures import figures
+from vlgate.sources.published.figures import figures
 
 VL_TYPES = {
     "region-based": ("LXMERT", "UNITER", "OSCAR"),

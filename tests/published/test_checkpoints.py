@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from vlgate.metrics.names import applies
-from vlgate.published.checkpoints import BENCHMARKS, compared, standing, study
-from vlgate.published.figures import beside
+from vlgate.sources.published.checkpoints import BENCHMARKS, compared, standing, study
+from vlgate.sources.published.figures import beside
 from vlgate.sources.registry import shapes
 
 RELEASED = Path(__file__).resolve().parents[3] / "shared/data/more/vl_compo/individual_results.csv"
@@ -17,7 +17,9 @@ WHOLE = (0.0, 1.0)
 
 
 def content():
-    found = tomllib.loads((resources.files("vlgate.published") / "checkpoints.toml").read_text(encoding="utf-8"))
+    found = tomllib.loads(
+        (resources.files("vlgate.sources.published") / "checkpoints.toml").read_text(encoding="utf-8")
+    )
     return found["columns"], [line.split(",") for line in found["rows"].strip().splitlines()]
 
 

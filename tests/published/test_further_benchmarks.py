@@ -11,7 +11,7 @@ import pytest
 from vlgate.judging.answers import read_answer
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-import vlgate.published.figures as published
+import vlgate.sources.published.figures as published
 from vlgate.errors import DataError, UnknownNameError
-from vlgate.metrics import ranking
+from vlgate.metrics import score_rules
 from vlgate.metrics.names import applies
-from vlgate.published.figures import PAPERS, Figure, _parse, beside, figures, source
+from vlgate.sources.published.figures import PAPERS, Figure, _parse, beside, figures, source
 from vlgate.sources.registry import shapes
 
 TABLES = {
@@ -252,7 +252,7 @@ def test_targets_are_tasks_of_vlgate_or_patterns_of_some():
 
 def test_every_table_has_figures_for_its_main_metrics():
     main = {
-        "valse": ranking.METRICS,
+        "valse": score_rules.PAIR_METRICS,
         "winoground": ("text", "image", "group"),
         "carets": ("acc", "cons", "c_acc", "acc_original", "acc_perturbed"),
         "bla": ("sen_acc", "set_acc", "set_error"),

@@ -24,7 +24,7 @@ NAMES = {
 
 def blocks(paper, table):
     """What a file has of a table, each part as rows of (labels by name, numbers as printed)."""
-    text = (resources.files("vlgate.published") / f"{paper}.toml").read_text(encoding="utf-8")
+    text = (resources.files("vlgate.sources.published") / f"{paper}.toml").read_text(encoding="utf-8")
     for block in tomllib.loads(text, parse_float=str)["table"]:
         if block["id"] == table:
             n = len(block["labels"])

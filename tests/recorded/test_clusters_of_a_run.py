@@ -6,21 +6,18 @@ import numpy as np
 import pytest
 
 from tests.report.page.page_runs import result_of
-from vlgate.comparing.cases import judged_cases
-from vlgate.comparing.earlier import read_earlier
-from vlgate.health.grouping import tied_images
-from vlgate.health.stratified import stratified_folds
+from vlgate.audit.shortcuts import shortcuts
 from vlgate.metrics.clusters import case_clusters, clusters, connected
 from vlgate.metrics.compute import columns_of
 from vlgate.metrics.names import NAMES
-from vlgate.recorded.cases import read_cases
-from vlgate.recorded.folder import read_run
-from vlgate.recorded.judged import judged_tasks
+from vlgate.metrics.text_learning import stratified_folds, tied_images
+from vlgate.record.cases import judged_cases, judged_tasks, read_cases
+from vlgate.record.comparison import read_earlier
+from vlgate.record.folder import read_run
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
 from vlgate.report.folder import write_figures, write_rows
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
 from vlgate.run.together import asked_together
-from vlgate.shortcuts.scoring import shortcuts
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 
 ASKED = {"questions": 1, "single": 1, "question_quad": 2, "twin_questions": 2}

@@ -10,9 +10,9 @@ from pyarrow.parquet import read_table, write_table
 
 from tests.report.page.page_runs import result_of
 from vlgate.cli import main
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
 from vlgate.report.folder import write_figures, write_rows
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
 
 COMMANDS = {"report": ("{}",), "compare": ("{}", "{}"), "bless": ("{}", "--to", "kept")}

@@ -7,9 +7,9 @@ from vlgate.gates.decide import idle
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
-from vlgate.run.results import RunResult, decisions, tabulate
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
+from vlgate.record.results import RunResult, decisions, tabulate
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
 
 BROKEN = "image 'broken.jpg': it is cut off; download it again"

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from vlgate.gates.records import Decision, Gate
+from vlgate.record.results import RunResult
 from vlgate.report.abilities import HEADING, abilities, ability_lines
-from vlgate.run.results import RunResult
 from vlgate.types import Metric
 
 

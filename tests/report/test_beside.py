@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from vlgate.report.beside import Shown, published_lines_of, standing_lines_of, study_line
+from vlgate.report.remarks import Shown, published_lines_of, standing_lines_of, study_line
 from vlgate.types import Metric
 
 

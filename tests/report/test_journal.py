@@ -9,8 +9,7 @@ import pytest
 
 from vlgate.errors import DataError
 from vlgate.judging.verdicts import judge
-from vlgate.report.journal import Journal, read_journal
-from vlgate.run.rows import pack
+from vlgate.record.replies import Journal, pack, read_journal
 from vlgate.types import Batch, Case, LazyImage, Match, Prediction, Task
 
 N = 1000

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from vlgate.report.metrics_json import write_metrics
-from vlgate.run.results import RunResult
+from vlgate.record.json_files import write_metrics
+from vlgate.record.results import RunResult
 from vlgate.types import Metric
 
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 import pyarrow.parquet as pq
 import pytest
 
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor, score
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor, score
 from vlgate.judging.verdicts import judge
 from vlgate.models.loading.registry import load
-from vlgate.report.tables.parquet import write_cases, write_predictions
-from vlgate.run.results import RunResult, tabulate
+from vlgate.record.parquet import write_cases, write_predictions
+from vlgate.record.results import RunResult, tabulate
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
 
 

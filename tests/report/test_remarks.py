@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from vlgate.gates.records import Gate
-from vlgate.metrics.hierarchy import Mean
+from vlgate.metrics.macro import Mean
+from vlgate.record.results import RunResult
 from vlgate.report.remarks import average_lines, published_lines
 from vlgate.report.rows import chance_line
-from vlgate.run.results import RunResult
 
 
 def renamed(run, name, cases):

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from vlgate.gates.records import Gate
+from vlgate.record.results import RunResult
 from vlgate.report.rows import HEADINGS, coverage_line, rows
-from vlgate.run.results import RunResult
 
 
 def cells(row):

@@ -3,12 +3,12 @@
 import json
 from dataclasses import replace
 
+from vlgate.probes.shrink.record import Shrunk
+from vlgate.record.model_card import ModelCard
+from vlgate.record.results import RunResult
+from vlgate.report.page.causes import founds
 from vlgate.report.shrunk import shrunk_lines, write_shrunk
-from vlgate.report.smallest.section import founds
 from vlgate.report.summary import write_summary
-from vlgate.run.model_card import ModelCard
-from vlgate.run.results import RunResult
-from vlgate.shrink.record import Shrunk
 
 BROKEN = Shrunk(
     task="b/y",

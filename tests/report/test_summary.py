@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
+from vlgate.record.model_card import ModelCard
+from vlgate.record.results import RunResult
 from vlgate.report.rows import HEADINGS, rows
 from vlgate.report.summary import write_summary
-from vlgate.run.model_card import ModelCard
-from vlgate.run.results import RunResult
 
 
 @pytest.fixture

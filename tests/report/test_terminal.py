@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from vlgate.health.flaws import Flaw
+from vlgate.audit.flaws import Flaw
+from vlgate.record.model_card import ModelCard
 from vlgate.report.ci.release import release
 from vlgate.report.rows import HEADINGS, rows
 from vlgate.report.terminal import Screen, closing_text, results_line, terminal_table
-from vlgate.run.model_card import ModelCard
 
 CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
 ESCAPE = "\x1b"

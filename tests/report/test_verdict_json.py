@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, ValidationError
 
-from vlgate.checks.check import Check
+from vlgate.asking.checks.check import Check
 from vlgate.gates.records import Decision, Gate
+from vlgate.record.json_files import canonical, write_verdict
+from vlgate.record.parquet import write_cases
+from vlgate.record.replies import UNASKED
+from vlgate.record.results import RunResult
+from vlgate.record.verdict import Digests, outcome_of, rows_digest
 from vlgate.report.folder import write_figures
-from vlgate.report.tables.parquet import write_cases
-from vlgate.report.verdict_json import canonical, write_verdict
-from vlgate.run.results import RunResult
-from vlgate.run.rows import UNASKED
-from vlgate.run.verdict import Digests, outcome_of, rows_digest
 
-SCHEMA = json.loads(files("vlgate.report").joinpath("verdict.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(files("vlgate.record").joinpath("verdict.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
 FILE, ROWS = f"sha256:{'0' * 64}", f"sha256:{'2' * 64}"
 DIGESTS = Digests(thresholds=FILE, must_hold=None, plan=f"blake2b:{'1' * 32}", rows=ROWS)

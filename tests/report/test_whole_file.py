@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from vlgate.report.metrics_json import write_metrics
+from vlgate.record.json_files import write_metrics
+from vlgate.record.parquet import write_cases, write_predictions
+from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.report.summary import write_summary
-from vlgate.report.tables.parquet import write_cases, write_predictions
-from vlgate.report.whole_file import whole_file, write_whole
 
 
 def full(_):

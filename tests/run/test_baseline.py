@@ -7,11 +7,11 @@ import numpy as np
 
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
 from vlgate.models.reference.blind import Blind
-from vlgate.run.baseline import lessons, raised
-from vlgate.run.loading import blind_predictor
-from vlgate.run.options import Options
+from vlgate.record.options import Options
+from vlgate.record.results import raised
+from vlgate.run.loading import blind_predictor, lessons
 from vlgate.run.planning import make_plan
-from vlgate.sources.scene_graphs.halves import LEAST
+from vlgate.sources.graphs.annotated import LEAST
 from vlgate.types import Metric
 
 

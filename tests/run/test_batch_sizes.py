@@ -7,10 +7,9 @@ import pytest
 from PIL import Image
 
 from vlgate.models.loading.registry import LoadedModel
-from vlgate.run.asking import batch_sizes
-from vlgate.run.asking.batch_sizes import FILE
-from vlgate.run.loading import card_of, predictor_of
-from vlgate.run.options import DEFAULT_BATCH, Options
+from vlgate.record.options import DEFAULT_BATCH, Options
+from vlgate.run import loading
+from vlgate.run.loading import FILE, card_of, predictor_of
 from vlgate.types import LazyImage, Match
 
 
@@ -102,7 +101,7 @@ def test_a_cache_that_cannot_be_written_costs_nothing_else(tmp_path, folder):
 
 
 def test_the_file_does_not_grow_without_end(tmp_path, folder, monkeypatch):
-    monkeypatch.setattr(batch_sizes, "MOST", 3)
+    monkeypatch.setattr(loading, "MOST", 3)
     for number in range(5):
         run(tmp_path, fingerprint=f"f{number}")
     assert [key.split()[0] for key in json.loads((folder / FILE).read_text())] == ["f2", "f3", "f4"]

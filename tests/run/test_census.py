@@ -7,8 +7,8 @@ import pytest
 from vlgate.errors import OptionError
 from vlgate.images.files import file_image, missing_image
 from vlgate.perturb.images import perturbed
+from vlgate.record.options import Options
 from vlgate.run.census import count, partly_missing, refuse_missing
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Case, Match, Read, Task
 

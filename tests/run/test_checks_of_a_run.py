@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from vlgate.checks.polarity import CAPTIONS
-from vlgate.inference.batching import Caller
-from vlgate.inference.identity import Identities
-from vlgate.inference.memory import Memory
-from vlgate.inference.predictor import ModelPredictor
-from vlgate.inference.remembered import RememberingCaller
+from vlgate.asking.batching import Caller
+from vlgate.asking.cached_caller import CachedCaller
+from vlgate.asking.checks.polarity import CAPTIONS
+from vlgate.asking.image_identity import Identities
+from vlgate.asking.memory import Memory
+from vlgate.asking.predictor import ModelPredictor
+from vlgate.record.options import Options
 from vlgate.run.loading import CHECKED_CASES, checks_of
-from vlgate.run.options import Options
 from vlgate.types import Case, LazyImage, Match, Task
 
 ASKED = 2 * CHECKED_CASES  # requests of the one task, in each round
@@ -66,7 +66,7 @@ class Encoding(Counting):
 def checked(model, each=1):
     """The outcomes of the checks after a run with ``each`` cases of an image, and what they asked: items and calls."""
     memory, tasks = Memory(), [task(each=each)]
-    caller = RememberingCaller(
+    caller = CachedCaller(
         inner=Caller(name="counting", size=CALL),
         memory=memory,
         identities=Identities(memory=memory, by_name=True),

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vlgate.asking.items import BLOCK
 from vlgate.errors import OptionError, UnknownNameError
-from vlgate.inference.order import BLOCK
+from vlgate.record.options import Options
 from vlgate.run import planning
-from vlgate.run.options import Options
 from vlgate.run.planning import CASES_A_BATCH, make_plan
 from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Case, LazyImage, Match, Read, Task

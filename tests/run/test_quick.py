@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 
 from vlgate.gates.records import Decision, Gate
-from vlgate.run.quick import KEPT, NO_PASS, QUICK_CASES, quick_sample, without_passes
+from vlgate.record.run_gates import NO_PASS, QUICK_CASES, without_passes
+from vlgate.run.sampling import KEPT, quick_sample
 from vlgate.types import Ask, Case, LazyImage, Match, Task
 
 

@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.cache.store import NAME
-from vlgate.inference.batching import Caller
-from vlgate.inference.remembered import RememberingCaller
+from vlgate.asking.batching import Caller
+from vlgate.asking.cache.store import NAME
+from vlgate.asking.cached_caller import CachedCaller
 from vlgate.models.loading.registry import LoadedModel, load
-from vlgate.models.reference.replay import Replay
-from vlgate.models.reference.replay_rows import Replies
-from vlgate.run.asking import remembering as module
-from vlgate.run.asking.remembering import cache_use, listed_as, model_key, remembering, why_not
-from vlgate.run.options import Options
+from vlgate.models.reference.replay import Replay, Replies
+from vlgate.record.options import Options
+from vlgate.run import remembering as module
+from vlgate.run.remembering import cache_use, listed_as, model_key, remembering, why_not
 
 
 class Mine:
@@ -82,7 +81,7 @@ def test_another_version_of_a_library_changes_the_key(tmp_path, monkeypatch):
 
 def kept(model, given):
     caller = remembering(Caller(name="toy", size=4), model, given)
-    found = caller.memory.store is not None if isinstance(caller, RememberingCaller) else None
+    found = caller.memory.store is not None if isinstance(caller, CachedCaller) else None
     caller.close()
     return found
 

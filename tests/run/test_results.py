@@ -4,7 +4,7 @@ import pytest
 
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import metrics
-from vlgate.run.results import averages, tabulate
+from vlgate.record.results import averages, tabulate
 from vlgate.sources.benchmarks.valse import SHAPES as VALSE
 from vlgate.sources.benchmarks.vl_checklist import SHAPES as CHECKLIST
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.errors import OptionError
-from vlgate.run.options import Options, Shard, options_from
-from vlgate.run.parts.image_files import images_digest
-from vlgate.run.parts.sharding import FINEST, IMAGE, costs, image_of, part_of, parts_of, read_shard
+from vlgate.record.options import Options, Shard, options_from
+from vlgate.record.part_files import images_digest
 from vlgate.run.planning import make_plan
+from vlgate.run.sampling import FINEST, IMAGE, costs, image_of, part_of, parts_of, read_shard
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 
 
@@ -125,8 +125,8 @@ def test_another_size_of_a_file_is_another_digest_and_another_folder_is_not(tmp_
 
 
 def test_options_come_back_from_their_json():
-    from vlgate.report.environment import environment_content
-    from vlgate.run.model_card import CacheUse
+    from vlgate.record.json_files import environment_content
+    from vlgate.record.model_card import CacheUse
 
     options = Options(
         folder=Path("/a"),

@@ -10,9 +10,9 @@ import vlgate
 from vlgate.errors import ModelLoadError
 from vlgate.models.loading.registry import LoadedModel
 from vlgate.models.loading.unloaded import face_of, stand_in
-from vlgate.run.asking import unloaded as module
-from vlgate.run.asking.unloaded import device_of, face_key
-from vlgate.run.options import Options
+from vlgate.record.options import Options
+from vlgate.run import remembering as module
+from vlgate.run.remembering import device_of, face_key
 from vlgate.types import Answerer, Matcher, TextKeys
 
 TINY = Path(vlgate.__file__).parent / "fixtures" / "checkpoints" / "tiny-clip"

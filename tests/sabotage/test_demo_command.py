@@ -6,8 +6,7 @@ import webbrowser
 import pytest
 
 from vlgate.cli import main
-from vlgate.sabotage.outcome import closing_lines, place_of, stopped_by
-from vlgate.sabotage.table import sabotages
+from vlgate.studies.sensitivity.sabotage import closing_lines, place_of, sabotages, stopped_by
 
 
 def gate(name, decision, value, least=0.85, kind="min"):

@@ -4,22 +4,20 @@ from functools import cache
 
 import pytest
 
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.reading import Reading
-from vlgate.gates.decide import Coverage, decide
-from vlgate.gates.expanding import expand
+from vlgate.gates.decide import Coverage, decide, expand
 from vlgate.gates.thresholds import read_thresholds
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
 from vlgate.metrics.names import HEADLINE
-from vlgate.models.embedded import spoilt, tiny
+from vlgate.models import spoilt, tiny
 from vlgate.models.reference.defects import SAYS, defective
 from vlgate.run.planning import sample
-from vlgate.sabotage.table import sabotages
-from vlgate.sources.benchmarks.scenes import SHAPES
-from vlgate.sources.benchmarks.scenes_shipped import shipped
+from vlgate.sources.scenes.scenes import SHAPES, shipped
+from vlgate.studies.sensitivity.sabotage import sabotages
 from vlgate.types import Batch, Prepared
 
 READING = Reading()  # each text is read once for all defects

@@ -3,9 +3,8 @@
 import pytest
 
 from vlgate.models.reference.defects import SAYS
-from vlgate.sensitivity.by_label import labelled
-from vlgate.sensitivity.readings import READINGS, alike
-from vlgate.sensitivity.words import named, said
+from vlgate.studies.sensitivity.matrix import labelled
+from vlgate.studies.sensitivity.readings import READINGS, alike, named, said
 from vlgate.types import Ask, Case, LazyImage, Match, Task
 
 ALIKE = [

@@ -10,12 +10,10 @@ import pytest
 from vlgate.cli import main
 from vlgate.errors import UnknownNameError
 from vlgate.models.reference.defects import SAYS
-from vlgate.run.options import Options
-from vlgate.sensitivity.asking import asked
-from vlgate.sensitivity.claims import claims
-from vlgate.sensitivity.matrix import Matrix
-from vlgate.sensitivity.pages import lines, page, record
-from vlgate.sources.benchmarks.scenes import TASKS
+from vlgate.record.options import Options
+from vlgate.sources.scenes.scenes import TASKS
+from vlgate.studies.sensitivity.matrix import Matrix, asked, claims
+from vlgate.studies.sensitivity.pages import lines, page, record
 from vlgate.types import Metric
 
 # One of each shape, and every faculty that is claimed at all.
@@ -139,7 +137,7 @@ def test_no_reply_is_no_cell():
 
 def test_claims_that_cannot_be(tmp_path):
     file = tmp_path / "claims.toml"
-    good = Path("vlgate/sensitivity/claims.toml")
+    good = Path("vlgate/studies/sensitivity/claims.toml")
     text = (Path(__file__).parents[2] / good).read_text(encoding="utf-8")
     file.write_text(text.replace('"colour-blind"', '"color-blind"'), encoding="utf-8")
     with pytest.raises(UnknownNameError, match="'colour-blind'"):

@@ -5,11 +5,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from vlgate.audit.choices import _RIDGE, at_random, choices, likelihoods
+from vlgate.audit.shortcut_probes import Trigrams
+from vlgate.audit.shortcuts import PROBES, by_luck, shortcuts
 from vlgate.errors import NoReplyError
-from vlgate.shortcuts.choices import at_random, choices
-from vlgate.shortcuts.logit import _RIDGE, likelihoods
-from vlgate.shortcuts.ngrams import Trigrams
-from vlgate.shortcuts.scoring import PROBES, by_luck, shortcuts
 from vlgate.types import Ask, Case, LazyImage, Match, Task
 
 

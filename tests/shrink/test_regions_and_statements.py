@@ -7,14 +7,12 @@ import pytest
 from PIL import Image
 
 from vlgate.fixtures.reader.reader import Reader
-from vlgate.perturb.images.lazy import perturbed as perturbed_image
 from vlgate.perturb.images.pixels import IMAGENET_MEAN
+from vlgate.perturb.images.registry import perturbed as perturbed_image
 from vlgate.perturb.scene_graph import Box
-from vlgate.shrink.moves import perturbed
-from vlgate.shrink.regions import UNKNOWN
-from vlgate.shrink.search import smallest_change
-from vlgate.shrink.space import space
-from vlgate.shrink.statements import restated
+from vlgate.probes.shrink.moves import UNKNOWN, perturbed
+from vlgate.probes.shrink.search import smallest_change
+from vlgate.probes.shrink.space import restated, space
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
 
 PHOTO = Image.new("RGB", (100, 80), (10, 200, 30))

@@ -6,16 +6,15 @@ import re
 
 import pytest
 
-from vlgate.fixtures.defects.missing import centre_only
+from vlgate.fixtures.reader.misreading import centre_only
 from vlgate.fixtures.reader.reader import Faculties, Reader
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.fixtures.scenes.graph import PlacedObject, graph_of
-from vlgate.shrink.causes import Cause, cause_of, clusters
-from vlgate.shrink.moves import perturbed
-from vlgate.shrink.record import recorded
-from vlgate.shrink.scene_edits import scene_edits
-from vlgate.shrink.search import smallest_change
-from vlgate.shrink.space import space
+from vlgate.probes.shrink.moves import perturbed
+from vlgate.probes.shrink.record import Cause, cause_of, clusters, recorded
+from vlgate.probes.shrink.scenes import scene_edits
+from vlgate.probes.shrink.search import smallest_change
+from vlgate.probes.shrink.space import space
 from vlgate.types import Batch, Case, LazyImage, Match, Prediction, Task
 
 CUP = PlacedObject(kind="cup", colour="red", centre=(100, 60), side=46)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from vlgate.shrink.moves import IMAGE_MOVES, perturbed
-from vlgate.shrink.space import space
+from vlgate.probes.shrink.moves import IMAGE_MOVES, perturbed
+from vlgate.probes.shrink.space import space
 from vlgate.types import Ask, Case, LazyImage, Match
 
 PIXELS = Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8))
@@ -132,7 +132,7 @@ def test_joined_things_are_exchanged_by_their_parse():
 
 
 def test_without_a_parser_the_missing_wordings_are_named_and_the_sure_ones_stay(monkeypatch):
-    from vlgate.shrink.parser import pipeline
+    from vlgate.probes.shrink.space import pipeline
 
     monkeypatch.setitem(sys.modules, "spacy", None)
     pipeline.cache_clear()

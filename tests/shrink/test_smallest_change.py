@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from vlgate.errors import MissingImageError
-from vlgate.shrink.record import recorded, says
-from vlgate.shrink.search import smallest_change
+from vlgate.probes.shrink.record import recorded, says
+from vlgate.probes.shrink.search import smallest_change
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
 
 NESTED = [HealthCheck.nested_given, HealthCheck.too_slow]  # the search is a search by hypothesis
@@ -81,7 +81,7 @@ def test_a_model_that_breaks_from_a_blur_of_two_is_found_with_two():
 @settings(max_examples=20, suppress_health_check=NESTED)
 @given(st.sampled_from(["blur", "crop", "jpeg", "turn", "contrast"]), st.integers(1, 20), st.integers(0, 3))
 def test_the_threshold_of_a_single_change_is_found_exactly(kind, place, seed):
-    from vlgate.shrink.moves import IMAGE_MOVES
+    from vlgate.probes.shrink.moves import IMAGE_MOVES
 
     moves = IMAGE_MOVES[kind]
     least = moves[place * len(moves) // 20 - 1]
@@ -225,7 +225,7 @@ def test_what_else_is_imported_does_not_change_the_search():
             text=True,
             check=True,
         ).stdout
-        for more in ("re", "vlgate.published, vlgate.checks.polarity, vlgate.fixtures.scenes.draw")
+        for more in ("re", "vlgate.sources.published, vlgate.asking.checks.polarity, vlgate.fixtures.scenes.draw")
     }
     assert len(said) == 1
 
@@ -248,7 +248,7 @@ def test_a_missing_image_is_the_models_to_report():
         raise MissingImageError("1.jpg", "not found", "put it there")
 
     gone = LazyImage(key="1.jpg", load=missing)
-    from vlgate.shrink.moves import IMAGE_MOVES, perturbed
+    from vlgate.probes.shrink.moves import IMAGE_MOVES, perturbed
 
     case = perturbed(batch_of([Match(image=gone, text="A cup.")], [True]).cases[0], IMAGE_MOVES["blur"][:1])
     with pytest.raises(MissingImageError, match=r"1\.jpg"):

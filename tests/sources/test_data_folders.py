@@ -8,7 +8,7 @@ import pytest
 
 from vlgate.__main__ import main
 from vlgate.errors import OptionError, VlgateError
-from vlgate.run.options import Options
+from vlgate.record.options import Options
 from vlgate.run.planning import known_tasks, make_plan
 from vlgate.sources.data_folders import another_folder
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from vlgate.fixtures.scenes.scene_graphs import as_gqa
-from vlgate.perturb.numbers import NUMBER_WORDS
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
+from vlgate.perturb.text.rewriting import NUMBER_WORDS
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 

@@ -3,15 +3,105 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from vlgate import __version__
-from vlgate.cli.output import patient_output
-from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, VlgateError, printable
+from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, VlgateError, escaped, printable
+from vlgate.record.options import Options
+
+# Standard output of a command: its reader may leave early, and no text of a file or model controls the terminal.
+
+OWN_STYLES = ("\x1b[1;4m", "\x1b[0m")
+"""The sequences that commands write themselves, to mark a text; they do no harm in the text of a file either."""
+_STYLED = re.compile(f"({'|'.join(map(re.escape, OWN_STYLES))})")
+
+
+class _Patient(io.TextIOBase):
+    """Writes to a stream, escaped; what is written after its reader has left is dropped.
+
+    ``terminal`` is the stream itself, for images.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.terminal = self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            self._stream.write("".join(part if part in OWN_STYLES else escaped(part) for part in _STYLED.split(text)))
+        except BrokenPipeError:
+            self._drop()
+        return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            self._drop()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._stream.encoding
+
+    def _drop(self) -> None:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, self._stream.fileno())  # Python flushes what is left when it exits
+        os.close(null)
+
+
+@contextmanager
+def patient_output() -> Iterator[None]:
+    """Let a command end with its own exit status, whether or not somebody reads what it prints.
+
+    Raises: OSError if what was printed cannot be written for another reason, such as a full disk.
+    """
+    if sys.stdout is None:  # it is closed, and print() writes nothing
+        yield
+        return
+    patient = _Patient(sys.stdout)
+    with redirect_stdout(patient):
+        yield
+        patient.flush()  # so that an error shows here, not when Python exits
+
+
+# The options of commands that read the tasks of data folders, and the run options that they stand for.
+
+
+def add_folders(parser: argparse.ArgumentParser) -> None:
+    """Add ``--data`` and ``--suite``."""
+    data = "a data folder; the option can be repeated (default: the folders of the variable VLGATE_DATA)"
+    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
+    suite = "the ids of the tasks, as patterns (default: all tasks of the data folders, or the embedded scenes)"
+    parser.add_argument("--suite", action="append", default=[], metavar="GLOB[,GLOB]", help=suite)
+
+
+def options_of(given: argparse.Namespace) -> Options:
+    """Return the options of a run with these folders and tasks."""
+    named = given.data or [Path(entry) for entry in os.environ.get("VLGATE_DATA", "").split(os.pathsep) if entry]
+    return Options(
+        folder=Path.cwd(),
+        data=tuple(folder.expanduser().resolve() for folder in named),
+        suite=tuple(name for entry in given.suite for name in entry.split(",") if name),
+        thresholds=None,
+        results=Path.cwd() / "results",
+    )
+
+
+# The command line ``vlgate``, for work around a test run: list models, make questions, find image regions.
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {

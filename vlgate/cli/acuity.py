@@ -51,10 +51,10 @@ def run(given: argparse.Namespace) -> int:
         option, a file or the model cannot be used.
     Raises: OptionError, UnknownNameError or ThresholdsError for what cannot be used.
     """
-    from vlgate.acuity.asking import chosen
-    from vlgate.acuity.drawing import draw, gates_of, written
-    from vlgate.acuity.record import read_release
-    from vlgate.cli.folders import options_of
+    from vlgate.cli import options_of
+    from vlgate.studies.acuity.charts import draw, gates_of, written
+    from vlgate.studies.acuity.record import read_release
+    from vlgate.studies.acuity.staircase import chosen
 
     if given.batch_size is not None and given.batch_size < 1:
         raise OptionError(f"--batch-size {given.batch_size}: expected a number above 0")

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from vlgate.cache.listing import Kept, cleared, is_cache, listed, unread_files
-from vlgate.cache.place import default_folder, shown_size
-from vlgate.cache.store import NAME
+from vlgate.asking.cache.folder import default_folder, shown_size
+from vlgate.asking.cache.listing import Kept, cleared, is_cache, listed, unread_files
+from vlgate.asking.cache.store import NAME
 from vlgate.errors import OptionError, escaped
 
 HELP = "list or clear the replies that runs keep"

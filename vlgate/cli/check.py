@@ -12,20 +12,19 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from vlgate.cli.folders import add_folders, options_of
+from vlgate.audit.label_fixes import reported
+from vlgate.cli import add_folders, options_of
 from vlgate.errors import DataError, OptionError, UnknownNameError
-from vlgate.gates.every_error import thresholds_errors
+from vlgate.gates.thresholds import thresholds_errors
+from vlgate.record.options import Options
 from vlgate.report.remarks import grouped_flaws
 from vlgate.run.census import count, looked_for
 from vlgate.run.examining import flaws_of
-from vlgate.run.options import Options
 from vlgate.run.planning import empty_lines, no_folder, wanted_by_default
-from vlgate.sources.data_folders import another_folder
-from vlgate.sources.disputes import reported
-from vlgate.sources.every_error import grouped, read_everything
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.data_folders import another_folder, grouped, read_everything
+from vlgate.sources.graphs.files import find_graphs
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import SOURCES, shapes_of
-from vlgate.sources.scene_graphs.files import find_graphs
 from vlgate.types import Shape, Task
 
 HELP = "check data folders and thresholds all at once, without a model"
@@ -103,8 +102,8 @@ def _graph_faults(options: Options) -> list[str]:
 
 
 def _few(file: Path, reading: ReadOptions) -> Iterator[str]:
-    from vlgate.sources.scene_graphs.annotated import GraphImages
-    from vlgate.sources.scene_graphs.files import graph_faults
+    from vlgate.sources.graphs.annotated import GraphImages
+    from vlgate.sources.graphs.files import graph_faults
 
     try:
         errors: Sequence[DataError] = graph_faults(file, GraphImages(reading, [file]).sizes(file))

@@ -38,7 +38,7 @@ def run(given: argparse.Namespace) -> int:
         also 1 if a model that is broken on purpose passes.
     Raises: UnknownNameError if there is no such defect.
     """
-    from vlgate.sabotage.table import sabotages
+    from vlgate.studies.sensitivity.sabotage import sabotages
 
     known = sabotages()
     if given.list:
@@ -71,9 +71,8 @@ def _asked(options: Sequence[str]) -> int:
 
 def _shown(given: argparse.Namespace, folder: Path) -> None:
     """Say what broke, print the path of the page, and open it there."""
-    from vlgate.recorded.folder import read_run
-    from vlgate.sabotage.outcome import closing_lines, place_of, stopped_by
-    from vlgate.sabotage.table import sabotages
+    from vlgate.record.folder import read_run
+    from vlgate.studies.sensitivity.sabotage import closing_lines, place_of, sabotages, stopped_by
 
     figures = read_run(folder, "vlgate demo").figures
     if given.sabotage is not None:

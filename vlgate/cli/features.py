@@ -20,7 +20,7 @@ from vlgate.sources.reading.image_finder import EXTENSIONS
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
-    from vlgate.models.region_files.making import Progress
+    from vlgate.models.regions.feature_shards import Progress
 
 HELP = "find the regions of images, for models that see regions"
 SHOWN = 5  # how many images without regions are named
@@ -46,8 +46,8 @@ def run(given: argparse.Namespace) -> int:
     Raises: OptionError for an option that cannot be used; ModelLoadError if the detector cannot be loaded.
     """
     from vlgate.models.checkpoints.device import pick_device
-    from vlgate.models.frcnn.source import detector_source
-    from vlgate.models.region_files.making import make_features
+    from vlgate.models.regions.detector import detector_source
+    from vlgate.models.regions.feature_shards import make_features
 
     if given.batch_size < 1:
         raise OptionError(f"--batch-size {given.batch_size}: expected a whole number above 0")

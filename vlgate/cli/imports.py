@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from string import ascii_lowercase
 
-from vlgate.cli.folders import add_folders, options_of
+from vlgate.cli import add_folders, options_of
 from vlgate.errors import OptionError
-from vlgate.importing.joining import Joined, Key, join, truths_of
-from vlgate.importing.prompts import normal
-from vlgate.importing.replies import Recorded, Recording, recordings
 from vlgate.judging.answers import read_answer, read_reply
-from vlgate.report.whole_file import write_whole
+from vlgate.making.importing.joining import Joined, Key, join, truths_of
+from vlgate.making.importing.prompts import normal
+from vlgate.making.importing.replies import Recorded, Recording, recordings
+from vlgate.record.whole_file import write_whole
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Match, Task
 

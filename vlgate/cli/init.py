@@ -1,24 +1,256 @@
-"""Write the files to start with into the current folder: thresholds.toml, my_model.py and a workflow for CI.
-
-They work as they stand: the model is the embedded one until you replace it. No file is overwritten, but for a
-thresholds.toml that is still as this command wrote it. With a data folder, by default the folder data, the gates are
-about its tasks. The workflow for GitHub has an action of its own; both compare each run with the last release.
-"""
+"""Write the files to start with into the current folder: thresholds.toml, my_model.py and a workflow for CI."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from vlgate.cli.ci.starters import CI, MODEL, THRESHOLDS, ci_files, thresholds_of_data, thresholds_of_run
-from vlgate.cli.folders import options_of
-from vlgate.errors import OptionError, VlgateError
-from vlgate.recorded.folder import ENVIRONMENT, content_of
+import numpy as np
+
+from vlgate.cli import options_of
+from vlgate.errors import OptionError, VlgateError, described
+from vlgate.gates.decide import Coverage, Judged, decide
+from vlgate.gates.error_rates import threshold_with_margin
+from vlgate.gates.records import Gate
+from vlgate.metrics.clusters import Clusters, numbered
+from vlgate.metrics.names import HEADLINE
+from vlgate.record.cases import judged_tasks, read_cases
+from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, NAME_ANOTHER, content_of, read_run
 from vlgate.run.planning import make_plan
+from vlgate.types import FloatArray, Metric, Task
+
+# The files that ``vlgate init`` writes into a folder; each works as it stands.
+
+MIN_CASES = 30
+MISSES = 0.05
+"""The share of new samples in which the same model may miss one of the gates of ``thresholds_of_run``."""
+HEAD = """\
+# The thresholds that a model must reach. The header of a gate is [gate."TASK OR PATTERN".METRIC].
+schema = 1
+
+[defaults]
+confidence = 0.95
+basis = "lower"   # the unfavourable end of the interval decides; with "value" the value alone decides
+min_cases = 30    # a gate over fewer cases is inconclusive
+"""
+THRESHOLDS = f"""\
+{HEAD}
+[gate."scenes/foil-it".acc_r]
+min = 0.90
+why = "drawn objects are easy: a model that misses them does not see"
+
+[gate."scenes/attributes".acc_r]
+min = 0.90
+why = "seven colours that are easy to tell apart"
+"""
+MODEL = '''\
+"""The model to test; run it with pytest --pyargs tests_vl --model=my_model:build."""
+
+from vlgate.fixtures.bag_of_words import build as embedded
+
+
+class Model:
+    """Replace the embedded model by your own, and match() by its score."""
+
+    def __init__(self):
+        self.model = embedded()
+
+    def match(self, pairs):
+        """Return one score per pair; a higher score means that pair.text fits pair.image.load() better."""
+        images = self.model.encode_images([pair.image for pair in pairs])
+        texts = self.model.encode_texts([pair.text for pair in pairs])
+        return (images * texts).sum(axis=1)
+
+
+def build():
+    """Return the model. vlgate also passes device, dtype, seed, weights and folder to the arguments of these names."""
+    return Model()
+'''
+CI: Mapping[str, Mapping[str, str]] = {
+    "github": {".github/actions/vlgate/action.yml": "action.yml", ".github/workflows/vlgate.yml": "workflow.yml"},
+    "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
+    "none": {},
+}
+"""The files for CI: by the place that runs the jobs, what they are called there, and in the folder ``ci``."""
+
+
+def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[str, str]:
+    """Return the files that run the gates in CI, by their paths.
+
+    Args:
+        place: a key of ``CI``.
+        model: what ``--model`` names there; empty for the model of ``my_model.py``.
+        options: further options of a run, such as those that name data folders of the repository.
+    """
+    folder = files("vlgate.cli") / "ci"
+    args = "--thresholds=thresholds.toml"
+    changes = {args: " ".join([args, *options])}
+    changes |= {": my_model:build": f": {json.dumps(model, ensure_ascii=False)}"} if model else {}
+    found = {}
+    for name, source in CI[place].items():
+        content = (folder / source).read_text(encoding="utf-8")
+        for old, new in changes.items():
+            content = content.replace(old, new)
+        found[name] = content
+    return found
+
+
+def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
+    """Return a thresholds file that has a gate for each task in a comment, because no run says what a model reaches."""
+    named = " ".join(["--model=my_model:build", *(f"--data={one}" for one in data)])
+    lines = [
+        HEAD,
+        "# There is no gate yet: a threshold follows from what your model reaches. Ask it once, and write the gates:",
+        f"#   pytest --pyargs tests_vl {named} --results=results/first",
+        "#   vlgate init --from results/first",
+        "# The second command replaces this file, unless you changed it. To write a gate by hand, remove its #.",
+    ]
+    for task in tasks:
+        few = f", fewer than min_cases = {MIN_CASES}" if len(task.cases) < MIN_CASES else ""
+        lines += ["", f"# {len(task.cases):,} cases{few}"]
+        lines += [f"# [gate.{json.dumps(task.id, ensure_ascii=False)}.{HEADLINE[task.shape]}]", "# min = 0.80"]
+    return "\n".join(lines) + "\n"
+
+
+def thresholds_of_run(folder: Path) -> str:
+    """Return a thresholds file with a gate on the headline metric of each task of a run.
+
+    A gate stands at the highest threshold of two decimals that the same model passes in nearly all new samples of as
+    many cases and images: in ``1 - MISSES`` of them it passes all gates together, however these depend on each other.
+    A task has no gate, and a comment says why, if the run judged fewer than ``MIN_CASES`` of its cases or could not
+    pass the gate itself, if the model lacks the metric, or if the gate would not be above chance and above what a
+    text-only model reaches.
+
+    Raises: OptionError if the folder does not hold the files of a run.
+    """
+    named = f"--from {folder}"
+    content = content_of(folder / METRICS, named)
+    try:
+        name = f"{content['model']['name']}:{content['model']['weights']}".rstrip(":")
+        figures = sorted(content["tasks"].items())
+        measured = [_measured(task, told) for task, told in figures]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = f"{METRICS} is not that of a run ({described(error)})"
+        raise OptionError(f"{named}: {problem}; {NAME_ANOTHER}") from None
+    rows = _rows(folder)
+    gated = sum(not one.lacks for one in measured)
+    ties = content.get("run", {}).get("ties", "strict")
+    made = [one if one.lacks else _with_margin(one, rows.get(one.task), MISSES / gated, ties) for one in measured]
+    return "\n".join([HEAD, *_about(made), *(_gate(one, name) for one in made)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured:
+    """The headline metric of a task of a run, and the gate on it; ``lacks`` says why it has none.
+
+    ``passes`` is the share of new samples in which the same model passes the gate.
+    """
+
+    task: str
+    metric: str = ""
+    found: Metric | None = None
+    chance: float | None = None
+    blind: float | None = None
+    least: Decimal = Decimal(0)
+    passes: float = 1.0
+    lacks: str = ""
+
+
+def _measured(task: str, told: Mapping[str, Any]) -> _Measured:
+    metric = next((name for name in HEADLINE.values() if name in told["metrics"]), None)
+    if metric is None:
+        return _Measured(task=task, lacks=f"the run has no {' or '.join(dict.fromkeys(HEADLINE.values()))}")
+    of = told["metrics"][metric]
+    figure = Metric(value=of["value"], low=of["low"], high=of["high"], n=of["n"], deff=of.get("deff", 1.0))
+    few = f"the run judged only {figure.n} cases" if figure.n < MIN_CASES else ""
+    blind = None if of.get("blind") is None else of["blind"]["value"]
+    return _Measured(task=task, metric=metric, found=figure, chance=of.get("chance"), blind=blind, lacks=few)
+
+
+def _rows(folder: Path) -> dict[str, Judged]:
+    """The judged cases of each task; none if the folder has only the figures."""
+    if not (folder / CASES).exists():
+        return {}
+    run = read_run(folder, f"--from {folder}")
+    return judged_tasks(run, read_cases(run))
+
+
+def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any) -> _Measured:
+    """Choose the threshold of a gate, or say why there is none."""
+    if one.found is None:
+        return one
+    values, groups = _cases(one, one.found, judged)
+    least, passes = threshold_with_margin(values, groups, misses, f"{one.task}:{one.metric}")
+    n = one.found.n
+    coverage = Coverage(cases=n, judged=n, unscored=0, skipped=0) if judged is None else judged.coverage
+    gate = Gate(task=one.task, metric=one.metric, min=float(least))
+    made = decide(gate, coverage, {one.metric: one.found}, ties)
+    lacks = made.why if made.outcome != "pass" else ""
+    margin = f"{one.metric} >= {least}, which leaves a margin for other samples,"
+    if one.blind is not None and least <= one.blind:
+        lacks = f"{margin} is not above what text alone reaches ({one.blind:.3f})"
+    if least <= (one.chance or 0):
+        lacks = f"{margin} is not above chance ({one.chance or 0:.3f})"
+    return replace(one, least=least, passes=passes, lacks=lacks)
+
+
+def _cases(one: _Measured, found: Metric, judged: Judged | None) -> tuple[FloatArray, Clusters]:
+    """What each case contributes, and its image; without rows, as many independent cases as they are worth."""
+    if judged is not None and judged.columns is not None and one.metric in judged.columns.facts:
+        values = judged.columns.facts[one.metric]
+        kept = np.isfinite(values)
+        return values[kept], numbered(judged.columns.images[kept])
+    n = max(1, round(found.n / found.deff))
+    return (np.arange(n) < round(found.value * n)).astype(np.float64), numbered(np.arange(n))
+
+
+def _about(made: Iterable[_Measured]) -> Iterator[str]:
+    """The comment on the rates of all gates."""
+    gates = [one for one in made if not one.lacks]
+    if not gates:
+        return
+    together = 1 - sum(1 - one.passes for one in gates)
+    every = f"all {len(gates)} gates together" if len(gates) > 1 else "the gate"
+    yield f"# The same model passes {every} in at least {_percent(together)} of new samples of this size."
+    yield "# The rates allow for two things: a new sample is drawn, and this run only measures the model's true share"
+    yield "# (beta-binomial, with Jeffreys' prior). They are about the lower end of the interval, which decides.\n"
+
+
+def _gate(one: _Measured, name: str) -> str:
+    if one.lacks or one.found is None:
+        return f"# {one.task}: no gate, because {one.lacks}\n"
+    figure = f"{one.found.value:.3f} ({one.found.low:.3f} to {one.found.high:.3f}, n = {one.found.n})"
+    lines = [
+        f"[gate.{json.dumps(one.task, ensure_ascii=False)}.{one.metric}]",
+        f"min = {one.least}   # the same model passes it in {_percent(one.passes)} of new samples",
+        f"why = {json.dumps(f'{name} reached {figure}', ensure_ascii=False)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _percent(share: float) -> str:
+    """A share in percent, rounded down to one decimal.
+
+    >>> _percent(0.97999), _percent(1.0)
+    ('97.9 %', '100.0 %')
+    """
+    return f"{int(share * 1000 + 1e-9) / 10:.1f} %"
+
+
+# Write the files to start with into the current folder: thresholds.toml, my_model.py and a workflow for CI.
+#
+# They work as they stand: the model is the embedded one until you replace it. No file is overwritten, but for a
+# thresholds.toml that is still as this command wrote it. With a data folder, by default the folder data, the gates are
+# about its tasks. The workflow for GitHub has an action of its own; both compare each run with the last release.
 
 HELP = "write thresholds.toml, my_model.py and a CI workflow into this folder"
 OWN = "my_model:build"

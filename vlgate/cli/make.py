@@ -13,11 +13,9 @@ from typing import Any, Literal, cast
 
 from vlgate.errors import OptionError, escaped
 from vlgate.making.kinds import questions
-from vlgate.making.kinds.kind import Kind, ToolName
-from vlgate.making.kinds.registry import KINDS, kind
-from vlgate.making.tools.catalogue import TOOLS
-from vlgate.making.tools.parse_cache import cache_folder
-from vlgate.making.tools.tools import ToolOptions
+from vlgate.making.kinds.kind import KINDS, Kind, ToolName, kind
+from vlgate.making.parse_cache import cache_folder
+from vlgate.making.tools import TOOLS, ToolOptions
 
 HELP = "make cases from your own captions, questions, dialogs, role frames, interactions and scene graphs"
 
@@ -91,8 +89,7 @@ def _check_tools(wanted: Kind, given: argparse.Namespace) -> None:
 
 
 def _make(wanted: Kind, given: argparse.Namespace) -> int:
-    from vlgate.making.sets.run import make_set
-    from vlgate.making.sets.settings import Settings
+    from vlgate.making.sets.run import Settings, make_set
 
     if given.format not in {"cases", "release"}:
         raise OptionError(f"--format {given.format}: expected cases or release")

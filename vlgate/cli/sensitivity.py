@@ -13,7 +13,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from vlgate.cli.folders import options_of
+from vlgate.cli import options_of
 from vlgate.errors import OptionError, UnknownNameError
 
 HELP = "show which task catches which defect of a model"
@@ -41,8 +41,8 @@ def run(given: argparse.Namespace) -> int:
 
     Returns: the exit status: 0 if every cell is as claimed, else 1; 4 if an option cannot be used.
     """
-    from vlgate.sensitivity.asking import NAMES, asked
-    from vlgate.sensitivity.pages import lines, needs, page, record
+    from vlgate.studies.sensitivity.matrix import NAMES, asked
+    from vlgate.studies.sensitivity.pages import lines, needs, page, record
 
     defects = _chosen(given.defects, tuple(NAMES))
     if given.list:

@@ -14,13 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vlgate.cli.folders import add_folders, options_of
+from vlgate.cli import add_folders, options_of
 from vlgate.errors import OptionError
 
 if TYPE_CHECKING:
-    from vlgate.recorded.folder import RecordedRun
-    from vlgate.run.options import Options
-    from vlgate.shortcuts.scoring import Shortcuts
+    from vlgate.audit.shortcuts import Shortcuts
+    from vlgate.record.folder import RecordedRun
+    from vlgate.record.options import Options
     from vlgate.types import LanguageModel, Task
 
 HELP = "show which cases text alone solves, and a run's metric over the others"
@@ -52,13 +52,12 @@ def run(given: argparse.Namespace) -> int:
 
     Returns: the exit status: 0; 4 if an option or a run cannot be used.
     """
-    from vlgate.analyses.pages import markdown, record
-    from vlgate.analyses.saved import save
-    from vlgate.analyses.shortcuts import analysis, notes, run_table, text_tables
-    from vlgate.recorded.cases import read_cases
+    from vlgate.audit.shortcuts import by_luck, shortcuts, write_shortcuts
+    from vlgate.record.cases import read_cases
     from vlgate.run.planning import make_plan
-    from vlgate.shortcuts.file import write_shortcuts
-    from vlgate.shortcuts.scoring import by_luck, shortcuts
+    from vlgate.studies.analyses.saved import save
+    from vlgate.studies.analyses.shortcuts import analysis, notes, run_table, text_tables
+    from vlgate.studies.analyses.tables import markdown, record
 
     if given.save and given.run is None:
         raise OptionError("--save needs the results folder of a run; name one, or write the files with --out DIR")
@@ -86,7 +85,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _recorded(given: argparse.Namespace) -> RecordedRun | None:
-    from vlgate.recorded.folder import read_run, refuse_incomplete
+    from vlgate.record.folder import read_run, refuse_incomplete
 
     if given.run is None:
         return None
@@ -97,7 +96,7 @@ def _recorded(given: argparse.Namespace) -> RecordedRun | None:
 
 def _options(given: argparse.Namespace, recorded: RecordedRun | None) -> Options:
     """The options of the tasks: all cases of those of the run, because the probes learn from all, or those given."""
-    from vlgate.run.options import options_from
+    from vlgate.record.options import options_from
 
     own = options_of(given)
     if recorded is None:
@@ -120,7 +119,7 @@ def _options(given: argparse.Namespace, recorded: RecordedRun | None) -> Options
 def _language_model(given: argparse.Namespace) -> LanguageModel | None:
     if given.lm is None:
         return None
-    from vlgate.making.tools.tools import ToolOptions, Tools
+    from vlgate.making.tools import ToolOptions, Tools
 
     tools = Tools(ToolOptions(named={"lm": given.lm}, device=given.device))
     return tools.lm

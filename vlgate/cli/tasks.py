@@ -11,18 +11,17 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from vlgate.cli.folders import add_folders, options_of
-from vlgate.controls.registry import LIMIT, chosen, known_controls
+from vlgate.cli import add_folders, options_of
 from vlgate.errors import OptionError
-from vlgate.metrics.grouped import GROUPED
+from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
 from vlgate.metrics.variants import VARIANTS, definitions, how_it_differs, names
-from vlgate.run.census import Census, count
-from vlgate.run.controlling import costs
-from vlgate.run.costs import Counts, Rates, counts_of, gpus_within
-from vlgate.run.options import Options
+from vlgate.probes.controls.registry import LIMIT, chosen, known_controls
+from vlgate.record.options import Options
+from vlgate.run.census import Census, Counts, Rates, count, counts_of, gpus_within
 from vlgate.run.planning import Plan, empty_lines, make_plan
-from vlgate.sources.measures import measures
+from vlgate.run.probing import costs
+from vlgate.sources.registry import measures
 from vlgate.types import Task
 
 HELP = "list the tasks: what each measures, its metrics, cases, images and expected time"

@@ -14,16 +14,24 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.cli.folders import add_folders, options_of
+from vlgate.cli import add_folders, options_of
 from vlgate.errors import MissingImageError, OptionError, escaped
 from vlgate.images.files import is_there
-from vlgate.making.votes.crowd import write_rows
-from vlgate.making.votes.form import SIDE, Layout, write_forms
-from vlgate.making.votes.items import Item, can_be_asked, digest, items_of, shuffled
+from vlgate.making.votes.form import (
+    SIDE,
+    Item,
+    Layout,
+    can_be_asked,
+    digest,
+    items_of,
+    shuffled,
+    write_forms,
+    write_rows,
+)
 from vlgate.making.votes.outcome import outcome, report, write_outcome
 from vlgate.making.votes.reading import read_votes
-from vlgate.sources.benchmarks import own_cases
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.own import cases
+from vlgate.sources.reading.source import ReadOptions
 
 HELP = "let people validate cases, and keep those that two of three find valid"
 
@@ -80,9 +88,9 @@ def _items(given: argparse.Namespace) -> tuple[Item, ...]:
         """Return whether a task is asked about."""
         return any(fnmatchcase(task, pattern) for pattern in patterns)
 
-    tasks = list(own_cases.read(ReadOptions(folders=options.data, seed=given.seed, wanted=wanted)))
+    tasks = list(cases.read(ReadOptions(folders=options.data, seed=given.seed, wanted=wanted)))
     if not tasks:
-        known = ", ".join(own_cases.shapes(options.data)) or "none; see docs/guides/own-cases.md"
+        known = ", ".join(cases.shapes(options.data)) or "none; see docs/guides/own-cases.md"
         raise OptionError(f"no task of your own in {', '.join(map(str, options.data))} is wanted; there are: {known}")
     asked = [task for task in tasks if can_be_asked(task)] or tasks
     for task in tasks:

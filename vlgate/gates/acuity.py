@@ -9,8 +9,7 @@ import numpy as np
 
 from vlgate.errors import ThresholdsError, nearest
 from vlgate.gates.records import Outcome
-from vlgate.metrics.perception.acuity import Acuity
-from vlgate.metrics.perception.faculties import FACULTIES, Faculty
+from vlgate.metrics.perception import FACULTIES, Acuity, Faculty
 
 _KEYS = ("max", "min", "why")
 _NEVER = ("at chance", "below chance")

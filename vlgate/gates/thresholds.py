@@ -1,9 +1,9 @@
-"""Reading ``thresholds.toml``: every key, task and metric is checked before a model is loaded."""
+"""Reads ``thresholds.toml``: every key, task and metric is checked before a model is loaded, every error listed."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -12,13 +12,76 @@ from typing import Literal, cast, get_args
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
 from vlgate.gates.acuity import EXAMPLE, AcuityGate, read_acuity
-from vlgate.gates.allowed import read_allowed
 from vlgate.gates.keys import COMMON, KEYS
-from vlgate.gates.metric_names import why_no_gate
 from vlgate.gates.must_hold import MustHold, read_must_hold
 from vlgate.gates.records import Correction, Gate, GateKind
-from vlgate.metrics.names import CONTROLLED, DIFFERENCES, applies
+from vlgate.metrics.measures import GROUPED
+from vlgate.metrics.names import CONTROLLED, DIFFERENCES, NAMES, applies
+from vlgate.metrics.variants import how_it_differs
 from vlgate.types import Shape
+
+# Which metrics a gate may name.
+
+
+def why_no_gate(metric: str, tasks: Mapping[str, Shape]) -> tuple[str, str] | None:
+    """Return why no gate of some tasks may name a metric, and the remedy; None if one may.
+
+    A metric of a variant, such as ``accuracy@release``, is there to reproduce a published figure. It may count a tie or
+    an unread answer as right, so that a model that does not look reaches it: it decides no gate.
+
+    >>> why_no_gate("acc_r@valse_paper_ties", {"valse/existence": "pair"})[1]
+    'name acc_r, which a gate may judge'
+    """
+    own = {name for shape in tasks.values() for name in NAMES[shape]}
+    if metric in {*own, *GROUPED, *CONTROLLED}:
+        return None
+    said = next(filter(None, (how_it_differs(metric, task) for task in tasks)), "")
+    if said:
+        name = metric.partition("@")[0]
+        problem = f"{metric} is {name} by another definition, for published figures, and decides no gate ({said})"
+        return problem, f"name {name}, which a gate may judge"
+    return f"{metric!r} is not a metric of these tasks", nearest(metric, [*sorted(own), *CONTROLLED])
+
+
+# The section ``[checks]`` of ``thresholds.toml``: suspect checks of a model that a run may have.
+
+FIRST_WORD = "first_word"
+"""The check that yes and no together have half of the probability of the first word in most replies of a task."""
+CHECKS = ("batch_invariance", "determinism", FIRST_WORD, "polarity")
+"""The checks whose suspect outcome makes a run, or the gates of a task, inconclusive."""
+
+
+def read_allowed(section: Mapping[str, object], wrong: Callable[[str, str, str], ThresholdsError]) -> dict[str, str]:
+    """Read which checks may be suspect.
+
+    Args:
+        section: the table ``[checks]``: for each check, a table with ``allow`` and ``why``.
+        wrong: makes the error from the place, the problem and the remedy.
+
+    Returns: the reason per allowed check.
+    Raises: ThresholdsError if a check or key is unknown, or if a check is allowed without a reason.
+    """
+    allowed = {}
+    for name, given in section.items():
+        where = f"checks.{name}"
+        if name not in CHECKS:
+            raise wrong("[checks]", f"unknown check {name!r}", nearest(name, CHECKS))
+        if not isinstance(given, dict):
+            raise wrong(where, f"is {given!r}, not a TOML table", 'write { allow = true, why = "..." }')
+        for key in given:
+            if key not in ("allow", "why"):
+                raise wrong(where, f"unknown key {key!r}", nearest(key, ("allow", "why")))
+        allow, why = given.get("allow", False), given.get("why", "")
+        if not isinstance(allow, bool):
+            raise wrong(where, f"allow = {allow!r}", "write true or false")
+        if not isinstance(why, str) or (allow and not why.strip()):
+            raise wrong(where, "is allowed without a why", 'say why this is acceptable: why = "..."')
+        if allow:
+            allowed[name] = why
+    return allowed
+
+
+# Reading ``thresholds.toml``: every key, task and metric is checked before a model is loaded.
 
 _LONGEST = 500  # letters of a task's name or pattern
 _MOST_BYTES = 1_000_000
@@ -317,3 +380,46 @@ class _Parser:
     def wrong(self, where: str, problem: str, remedy: str) -> ThresholdsError:
         """Return an error that names the file, the key, the problem and the remedy."""
         return ThresholdsError(f"{self.file}: {where}: {problem}; {remedy}")
+
+
+# Find every error of a thresholds file at once; reading the file stops at the first one.
+
+
+def thresholds_errors(file: Path, tasks: Mapping[str, Shape]) -> list[str]:
+    """Return the message of every error in a thresholds file; see ``read_thresholds`` for the arguments.
+
+    Each key of the top level, each default and each gate is checked by itself, then the file as a whole.
+    """
+    try:
+        read_thresholds(file, tasks)
+    except ThresholdsError as error:
+        whole = str(error)
+    else:
+        return []
+    try:
+        _, content = toml_of(file)
+    except ThresholdsError:
+        return [whole]
+    errors: dict[str, None] = {}
+    for part in _parts(content):
+        try:
+            checked_thresholds(file, part, tasks)
+        except ThresholdsError as error:
+            errors[str(error)] = None
+    return list(errors) or [whole]
+
+
+def _parts(content: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """Yield files with one thing to check each."""
+    yield {"schema": content.get("schema")}
+    for section, value in content.items():
+        if section == "schema":
+            continue
+        if not isinstance(value, dict):
+            yield {"schema": 1, section: value}
+            continue
+        for name, inner in value.items():
+            one = inner if isinstance(inner, dict) and section in {"gate", "limit"} else {name: inner}
+            for key, keys in one.items():
+                alone = {name: {key: keys}} if one is inner else {name: inner}
+                yield {"schema": 1, section: alone}

@@ -1,8 +1,4 @@
-"""The part of a reply that gives the answer: after its thoughts, in its own turn, and announced if it is.
-
-A reply may hold special tokens of a tokenizer, a run-on into the next question, and reasoning around an answer that it
-announces: in a tag (``<answer>``, ``<CONCLUSION>``), in a box, in JSON, or on a line such as "Final answer: no".
-"""
+"""The part of a reply that gives the answer: after its thoughts, in its own turn, and announced if it is."""
 
 from __future__ import annotations
 
@@ -10,9 +6,77 @@ import json
 import re
 from collections.abc import Iterator
 
-from vlgate.judging.thoughts import after_thought
+# The thoughts of a reasoning model, which stand before its answer and do not belong to it.
+#
+# The marks are those of published chat templates: ``</think>`` (Qwen, DeepSeek, GLM), ``</seed:think>``,
+# ``</thought>`` (EXAONE), ``[/THINK]`` (Magistral), ``◁/think▷`` (Kimi), ``<|END_THINKING|>`` (Command A),
+# ``<|end_of_thought|>``, the channels of gpt-oss (``<|channel|>final<|message|>``) and Gemma (``<|channel>thought ...
+# <channel|>``), and ``<unused94>`` of MedGemma. Many templates open a thought in the prompt, so a reply may hold the
+# end of one only.
 
-_BAR = r"[|\uff5c]"
+_THOUGHT_NAMES = (
+    r"(?:[a-z]+[:_-])?(?:think(?:ing)?|thoughts?|reason(?:ing|s)?|rationale|reflection|analysis|scratch_?pad|cot)"
+)
+_BAR = r"[|\uff5c]"  # DeepSeek's tokens have full-width bars, and U+2581 for a space
+_OF = r"[_\u2581 -](?:of[_\u2581 -])?"
+_FINAL = rf"<{_BAR}channel{_BAR}>\s*final\b(?:(?!<{_BAR}message).){{0,80}}<{_BAR}message{_BAR}>"
+_END = re.compile(
+    rf"</\s*{_THOUGHT_NAMES}\s*>|\[/think(?:ing)?\]|\u25c1/\s*{_THOUGHT_NAMES}\s*\u25b7|<{_BAR}/{_THOUGHT_NAMES}{_BAR}>"
+    rf"|<{_BAR}end{_OF}{_THOUGHT_NAMES}{_BAR}>|<{_BAR}{_THOUGHT_NAMES}{_OF}end{_BAR}>|{_FINAL}|<channel{_BAR}>|<unused95>"
+    # gpt-oss, decoded without its special tokens
+    r"|(?<=[\s.!?)\"'*])assistant\s*final(?=[\s(*\"']|(?-i:[A-Z\d]))|\Afinal(?=(?-i:[A-Z]))",
+    re.IGNORECASE | re.DOTALL,
+)
+_BEGIN = re.compile(
+    rf"<\s*{_THOUGHT_NAMES}\s*>|\[think(?:ing)?\]|\u25c1\s*{_THOUGHT_NAMES}\s*\u25b7|<{_BAR}{_THOUGHT_NAMES}{_BAR}>"
+    rf"|<{_BAR}(?:begin|start){_OF}{_THOUGHT_NAMES}{_BAR}>|<{_BAR}{_THOUGHT_NAMES}{_OF}(?:begin|start){_BAR}>"
+    rf"|<{_BAR}channel{_BAR}>\s*(?:analysis|commentary)\b|<{_BAR}channel>\s*(?:thought|analysis)\b|<unused94>",
+    re.IGNORECASE,
+)
+_TOKENS = re.compile(r"<[|\uff5c][^<>\n]{1,40}>|</?s>|<eo[sdt]>|<pad>|<end_of_turn>")
+_ANSWERED = re.compile(r"<answer>[^<]*</answer>(?:\s|<[|\uff5c][^>]*>|</s>)*\Z", re.IGNORECASE)
+
+
+def after_thought(text: str) -> str | None:
+    """Return the answer that follows the thoughts of a reply.
+
+    Everything up to the last end of a thought goes, whether the reply holds the beginning of the thought or not. If
+    nothing follows, the answer is what stands before the first beginning.
+
+    Args:
+        text: the whole reply.
+
+    Returns: the reply itself if it holds no thought; None if its last thought ends neither by its mark nor by an answer
+        in tags at the end of the reply.
+
+    >>> after_thought("At first, yes.</think>No dog is there."), after_thought("<think>A dog"), after_thought("No")
+    ('No dog is there.', None, 'No')
+    """
+    ends = list(_END.finditer(text))
+    rest = text[ends[-1].end() :] if ends else text
+    if _BEGIN.search(rest):  # some replies close the answer, but not the thought before it
+        answered = _ANSWERED.search(rest)
+        return answered[0] if answered else None
+    if ends and not _TOKENS.sub("", rest).strip():
+        openings = [mark.start() for mark in _BEGIN.finditer(text, 0, ends[-1].start())]
+        return (after_thought(text[: openings[-1]]) or "").strip() if openings else ""
+    return rest.strip() if ends else text
+
+
+def has_thought(text: str) -> bool:
+    """Return whether a reply holds a thought, or the end of one.
+
+    >>> has_thought("No dog here.</think>Yes"), has_thought("Yes")
+    (True, False)
+    """
+    return bool(_END.search(text) or _BEGIN.search(text))
+
+
+# The part of a reply that gives the answer: after its thoughts, in its own turn, and announced if it is.
+#
+# A reply may hold special tokens of a tokenizer, a run-on into the next question, and reasoning around an answer that
+# it announces: in a tag (``<answer>``, ``<CONCLUSION>``), in a box, in JSON, or on a line such as "Final answer: no".
+
 _SPECIAL = re.compile(
     rf"<{_BAR}(?P<name>[^<>|\uff5c\n]{{1,40}}){_BAR}>|<(?P<bare>/?s|eo[sdt]|bos|pad|unk|sep|image|eot_id|0x[0-9a-f]{{2}}"
     r"|(?:start|end)_of_(?:turn|utterance|image|text|sentence)|\|[\w ]{1,30}|[\w ]{1,30}\|)>|\[/?INST\]"

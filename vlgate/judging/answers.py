@@ -13,14 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vlgate.judging.announced import (
-    announced,
-    announced_lines,
-    conclusions,
-    first_sentence,
-    own_turn,
-    without_reasons,
-)
+from vlgate.judging.announced import announced, announced_lines, conclusions, first_sentence, own_turn, without_reasons
 from vlgate.judging.labels import MARK, labels_of, listed_aliases, mark_capitals, replace_labels
 from vlgate.judging.mentions import (
     SPOKEN,
@@ -33,7 +26,7 @@ from vlgate.judging.mentions import (
     without_marks,
     words_of,
 )
-from vlgate.perturb.inflection import either_number, plural, regular_singular, singular
+from vlgate.perturb.text.grammar import either_number, plural, regular_singular, singular
 from vlgate.types import Ask, Compare
 
 _BLANKS = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace())

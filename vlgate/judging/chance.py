@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.judging.answers import normal_choice
-from vlgate.judging.read_case import right_answers
-from vlgate.metrics import choice
-from vlgate.metrics.grouped import GROUPED, group_codes
+from vlgate.judging.shapes import right_answers
+from vlgate.metrics import score_rules
+from vlgate.metrics.measures import GROUPED, group_codes
 from vlgate.metrics.names import CHANCE, HEADLINE
 from vlgate.types import Ask, Capability, Case, Compare, FloatArray, Shape
 
@@ -99,7 +99,7 @@ _PAIRED: Mapping[Shape, Callable[[FloatArray], dict[str, FloatArray]]] = Mapping
         "quad": _of_quads,
         "image_quad": _of_quads,
         "twin_captions": lambda p: {**_of_quads(p), "acc_normal": p[0], "acc_counterfactual": p[1], "prior_rate": p[1]},
-        "image_choice": lambda p: {choice.IMAGE: p[0]},
+        "image_choice": lambda p: {score_rules.IMAGE: p[0]},
         "question_quad": _of_crossings,
         "twin_questions": _of_twins,
     }
@@ -178,8 +178,8 @@ def _of_crossed(cases: Sequence[Case]) -> dict[str, float]:
 
 _FROM_CASES: Mapping[Shape, Callable[[Sequence[Case]], dict[str, float]]] = MappingProxyType(
     {
-        "choice": partial(_of_choices, choice.TEXT),
-        "image_choice": partial(_of_choices, choice.IMAGE),
+        "choice": partial(_of_choices, score_rules.TEXT),
+        "image_choice": partial(_of_choices, score_rules.IMAGE),
         "single": _of_single,
         "question_quad": _of_crossed,
     },

@@ -1,20 +1,237 @@
-"""The verdicts of many cases as columns."""
+"""Replies and verdicts of many cases as columns, the sentence of each, and why cases could not be scored."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from math import isnan
+from operator import is_
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.judging.replies import Replies, joined, replies_of
-from vlgate.judging.sentences import why_scored
 from vlgate.metrics.compute import Columns, columns_of
-from vlgate.types import Case, Prediction, Shape, State, Verdict
+from vlgate.types import Case, FloatArray, Prediction, Request, Shape, State, Verdict
+
+# The replies to many requests as columns, which take less time and memory than an object for each.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Replies(Mapping[Request, Prediction]):
+    """The replies to n requests; a ``Prediction`` is made when it is looked up.
+
+    Attributes:
+        requests: the requests; each once if ``distinct``, otherwise equal ones have equal replies.
+        scores: shape (n,), NaN for none.
+        accepted: shape (n,), 1.0 for yes, 0.0 for no, NaN for none.
+        answers: the answers, None for none; empty if no reply has one.
+        problems: why there is no reply, and whether it was left out on purpose, by the place of the request.
+        cut: the places of the requests whose text the model did not read to the end.
+        neither: the places of the scores of yes or no whose answer probably begins with another word.
+    """
+
+    requests: Sequence[Request]
+    scores: FloatArray
+    accepted: FloatArray
+    answers: Sequence[str | None] = ()
+    problems: Mapping[int, tuple[str, bool]] = field(default_factory=dict)
+    cut: AbstractSet[int] = frozenset()
+    neither: AbstractSet[int] = frozenset()
+    distinct: bool = True
+    _places: dict[Request, int] = field(default_factory=dict)
+
+    def __getitem__(self, request: Request) -> Prediction:
+        """Return the reply to a request."""
+        return self.at(self.place(request))
+
+    def __iter__(self) -> Iterator[Request]:
+        """Yield the distinct requests, in the order of first appearance."""
+        return iter(self.requests) if self.distinct else iter(dict.fromkeys(self.requests))
+
+    def __len__(self) -> int:
+        """Return the number of distinct requests."""
+        return len(self.requests) if self.distinct else len(dict.fromkeys(self.requests))
+
+    def place(self, request: Request) -> int:
+        """Return the place of a request.
+
+        Raises: KeyError if it is not among the requests.
+        """
+        if not self._places:
+            self._places.update(_first_places(self.requests))
+        return self._places[request]
+
+    def at(self, place: int) -> Prediction:
+        """Return the reply at a place."""
+        score, accepted = float(self.scores[place]), float(self.accepted[place])
+        why, skipped = self.problems.get(place, (None, False))
+        return Prediction(
+            request=self.requests[place],
+            score=None if isnan(score) else score,
+            answer=self.answers[place] if self.answers else None,
+            accepted=None if isnan(accepted) else accepted == 1.0,
+            problem=why,
+            skipped=skipped,
+            cut=place in self.cut,
+            neither=place in self.neither,
+        )
+
+    def take(self, places: Sequence[int], *, distinct: bool = False) -> Replies:
+        """Return the replies at some places, in their order; ``distinct`` says whether no two requests are equal."""
+        rows = np.asarray(places, dtype=np.intp)
+        there = list(enumerate(places)) if self.problems or self.cut or self.neither else []
+        return Replies(
+            requests=[self.requests[place] for place in places],
+            scores=self.scores[rows],
+            accepted=self.accepted[rows],
+            answers=[self.answers[place] for place in places] if self.answers else (),
+            problems={row: self.problems[place] for row, place in there if place in self.problems},
+            cut=frozenset(row for row, place in there if place in self.cut),
+            neither=frozenset(row for row, place in there if place in self.neither),
+            distinct=distinct,
+        )
+
+    def once(self) -> Replies:
+        """Return the replies to the distinct requests."""
+        if self.distinct:
+            return self
+        first = _first_places(self.requests)
+        if len(first) == len(self.requests):
+            return replace(self, distinct=True)
+        return self.take(sorted(first.values()), distinct=True)
+
+
+def replies_to(requests: Sequence[Request], predictions: Mapping[Request, Prediction]) -> Replies:
+    """Return the replies to some requests, which may repeat, as columns in their order.
+
+    Raises: KeyError if a request has no prediction.
+    """
+    if not isinstance(predictions, Replies):
+        return replies_of([predictions[request] for request in requests])
+    given = predictions.requests
+    if len(given) == len(requests) and all(map(is_, given, requests)):
+        return predictions
+    return predictions.take([predictions.place(request) for request in requests])
+
+
+def replies_of(predictions: Sequence[Prediction]) -> Replies:
+    """Put predictions into columns.
+
+    Raises: ValueError if a score is NaN.
+    """
+    for one in predictions:
+        if one.score is not None and isnan(one.score):
+            raise ValueError(f"the score of a reply is NaN: {one!r}")
+    answers = [one.answer for one in predictions]
+    return Replies(
+        requests=[one.request for one in predictions],
+        scores=numbers([one.score for one in predictions]),
+        accepted=numbers([one.accepted for one in predictions]),
+        answers=answers if answers.count(None) < len(answers) else (),
+        problems={
+            place: (one.problem, one.skipped) for place, one in enumerate(predictions) if one.problem is not None
+        },
+        cut=frozenset(place for place, one in enumerate(predictions) if one.cut),
+        neither=frozenset(place for place, one in enumerate(predictions) if one.neither),
+        distinct=False,
+    )
+
+
+def joined(parts: Sequence[Replies]) -> Replies:
+    """Return the replies of several parts one after the other."""
+    if not parts:
+        return replies_of(())
+    starts = np.cumsum([0, *(len(part.requests) for part in parts)]).tolist()
+    spread = list(zip(starts, parts, strict=False))
+    answered = any(part.answers for part in parts)
+    return Replies(
+        requests=[request for part in parts for request in part.requests],
+        scores=np.concatenate([part.scores for part in parts]),
+        accepted=np.concatenate([part.accepted for part in parts]),
+        answers=[one for part in parts for one in part.answers or [None] * len(part.requests)] if answered else (),
+        problems={start + place: problem for start, part in spread for place, problem in part.problems.items()},
+        cut=frozenset(start + place for start, part in spread for place in part.cut),
+        neither=frozenset(start + place for start, part in spread for place in part.neither),
+        distinct=False,
+    )
+
+
+def _first_places(requests: Sequence[Request]) -> dict[Request, int]:
+    return dict(zip(reversed(requests), range(len(requests) - 1, -1, -1), strict=True))
+
+
+def numbers(values: Sequence[float | bool | None]) -> FloatArray:
+    """Return an array of floats in which None is NaN, and yes 1.0."""
+    return np.array(values, dtype=np.float64)
+
+
+def plain(column: FloatArray) -> list[float | None]:
+    """Return the numbers of a column, None for NaN."""
+    found: list[float | None] = column.tolist()
+    for place in np.flatnonzero(np.isnan(column)).tolist():
+        found[place] = None
+    return found
+
+
+# The sentence of a case that is judged by scores alone.
+
+Values = Sequence[float]
+
+
+def why_scored(shape: Shape, values: Values, cut: int = 0) -> str:
+    """Return the sentence of a judged case.
+
+    Args:
+        shape: the shape of the case.
+        values: the scores of its requests.
+        cut: of how many texts the model did not read the end.
+    """
+    sentence = _SENTENCES[shape](values)
+    return f"{sentence}; the model did not read the end of {cut} of {len(values)} texts" if cut else sentence
+
+
+def _pair(values: Values) -> str:
+    caption, foil = values
+    order = "above" if caption > foil else "level with" if caption == foil else "below"
+    return f"the caption scores {caption:.6g}, {order} the foil's {foil:.6g}"
+
+
+def _quad(values: Values) -> str:
+    i0c0, i0c1, i1c0, i1c1 = values
+    held = (i0c0 > i0c1) + (i1c1 > i1c0) + (i0c0 > i1c0) + (i1c1 > i0c1)
+    scores = f"image 0: {i0c0:.6g}, {i0c1:.6g}; image 1: {i1c0:.6g}, {i1c1:.6g}"
+    return f"{held} of 4 comparisons hold ({scores})"
+
+
+def _twin_captions(values: Values) -> str:
+    _, _, usual, own = values
+    why = "; the counterfactual image fits the caption of the normal one better" if usual > own else ""
+    return _quad(values) + why
+
+
+def _set(values: Values) -> str:
+    true_1, true_2, false_1, false_2 = values
+    held = sum(true > false for true in (true_1, true_2) for false in (false_1, false_2))
+    listed = f"true: {true_1:.6g}, {true_2:.6g}; false: {false_1:.6g}, {false_2:.6g}"
+    return f"{held} of 4 comparisons of a true with a false sentence hold ({listed})"
+
+
+_SENTENCES: Mapping[Shape, Callable[[Values], str]] = {
+    "pair": _pair,
+    "quad": _quad,
+    "image_quad": _quad,
+    "twin_captions": _twin_captions,
+    "set": _set,
+    "active_passive_set": _set,
+}
+
+
+# The verdicts of many cases as columns.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -190,3 +407,64 @@ def scored(reply: Prediction) -> float:
     if reply.score is None:
         raise ValueError(f"a judged reply has no score: {reply!r}")
     return reply.score
+
+
+# Why cases could not be scored: one line per cause, with its count and an example, however many cases share it.
+
+# What two messages with one cause differ in: what is quoted, paths, and numbers other than the status of a service.
+_VARIES = re.compile(
+    r"(?<!\w)'(?:[^'\\]|\\.)*'(?!\w)|(?<!\w)\"(?:[^\"\\]|\\.)*\"(?!\w)"
+    r"|[^\s'\"]*/[^\s'\"]*|(?<!answers )\b[\w.-]*\d[\w.-]*"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """One cause with the reasons that share it; ``example`` is the case of the first reason."""
+
+    reasons: tuple[str, ...]
+    example: str
+
+    @property
+    def sentence(self) -> str:
+        """The first reason; ``e.g.`` stands before the first of its parts that differs in the others."""
+        first = self.reasons[0]
+        spans = list(_VARIES.finditer(first))
+        others = [_VARIES.findall(reason) for reason in self.reasons[1:]]
+        for place, span in enumerate(spans):
+            if any(parts[place] != span[0] for parts in others):
+                return f"{first[: span.start()]}e.g. {first[span.start() :]}"
+        return first
+
+
+def causes(parts: Iterable[Sequence[Verdict]]) -> list[Cause]:
+    """Return why the unscored ones of some cases have no reply, the commonest cause first."""
+    found: dict[str, list[str]] = {}
+    examples: dict[str, str] = {}
+    for part in parts:
+        for case, why in reasons(part):
+            found.setdefault(cause_of(why), []).append(why)
+            examples.setdefault(cause_of(why), case)
+    made = [Cause(reasons=tuple(whys), example=examples[cause]) for cause, whys in found.items()]
+    return sorted(made, key=lambda one: -len(one.reasons))
+
+
+def reasons(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
+    """Return each unscored case, by its origin or id, with the reason."""
+    table = verdicts_of(verdicts)
+    rows = [row for row, state in enumerate(table.states) if state == "unscored"]
+    return [
+        (table.cases[row].origin or table.cases[row].id, lacking(table.replies, range(*table.starts[row : row + 2]))[1])
+        for row in rows
+    ]
+
+
+def cause_of(why: str) -> str:
+    """Return a message without what it says of one request.
+
+    >>> cause_of("image 'a.jpg': not found; looked in data/a.jpg")
+    'image *: not found; looked in *'
+    >>> cause_of("the service answers 429: busy") == cause_of("the service answers 500: busy")
+    False
+    """
+    return _VARIES.sub("*", why)

@@ -1,8 +1,4 @@
-"""From predictions to verdicts: turn the replies of each case into facts and a sentence.
-
-The rules are in ``vlgate.metrics``, one file per shape of case: a fact is what the case contributes to the metric of
-the same name. This module puts the replies into arrays for these rules, and writes the sentence of each verdict.
-"""
+"""From predictions to verdicts: all cases of a batch at once by their scores, the others reply by reply."""
 
 from __future__ import annotations
 
@@ -11,16 +7,103 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.judging import further_shapes, together
+from vlgate.judging import shapes
 from vlgate.judging.answers import normal_answer, normal_choice, read_reply
-from vlgate.judging.read_case import ReadCase, Unread, right_answers, shown, why_unread
-from vlgate.judging.scores import SCORED, facts_of, judge_scores
-from vlgate.metrics import questions
+from vlgate.judging.judged import Replies, Verdicts, lacking, replies_to, scored
+from vlgate.judging.shapes import ReadCase, Unread, right_answers, shown, why_unread
+from vlgate.metrics import answer_rules, score_rules
 from vlgate.metrics.measures import of_ties
 from vlgate.metrics.names import HEADLINE
 from vlgate.types import Ask, Batch, Case, Compare, FloatArray, Prediction, Request, Shape, State, Verdict
 
+# Cases that are judged by the scores of their requests alone: all of a batch at once, in columns.
+
 _NO_FACTS: Mapping[str, float] = {}
+
+
+def judge_scores(batch: Batch, predictions: Mapping[Request, Prediction]) -> Verdicts:
+    """Judge each case of a batch of a shape in ``SCORED``; see ``verdicts.judge``."""
+    cases = batch.cases
+    replies = replies_to([request for case in cases for request in case.requests], predictions)
+    width = len(cases[0].requests) if cases else 0
+    states: list[State] = ["judged"] * len(cases)
+    for row in {place // width for place in replies.problems}:
+        skipped, _ = lacking(replies, range(row * width, (row + 1) * width))
+        states[row] = "skipped" if skipped else "unscored"
+    rows = [row for row, state in enumerate(states) if state == "judged"]
+    found = facts_of(SCORED[batch.task.shape](batch, cases, replies, rows)) if rows else []
+    facts = [_NO_FACTS] * len(cases)
+    for row, one in zip(rows, found, strict=True):
+        facts[row] = one
+    headline = HEADLINE[batch.task.shape]
+    right = np.array([one.get(headline) == 1.0 for one in facts], dtype=np.bool_)
+    return Verdicts(cases=cases, replies=replies, states=states, right=right, facts=facts, shape=batch.task.shape)
+
+
+def facts_of(columns: Mapping[str, FloatArray]) -> list[dict[str, float]]:
+    """Return the facts of each case, from the columns of a rule; a fact that is NaN does not apply to a case.
+
+    Cases with equal facts share them, because there are few different ones.
+    """
+    values = np.stack(list(columns.values()), axis=1)
+    known = ~np.isnan(values)
+    kept = np.asarray(known.any(axis=0))
+    names = [name for name, keep in zip(columns, kept.tolist(), strict=True) if keep]
+    if known[:, kept].all():
+        rows = list(map(tuple, values[:, kept].tolist()))
+        shared = {row: dict(zip(names, row, strict=True)) for row in set(rows)}
+        return [shared[row] for row in rows]
+    return [
+        {name: value for name, value, has in zip(columns, row, there, strict=True) if has}
+        for row, there in zip(values.tolist(), known.tolist(), strict=True)
+    ]
+
+
+def _pairs(batch: Batch, cases: Sequence[Case], replies: Replies, rows: Sequence[int]) -> dict[str, FloatArray]:
+    accepted = replies.accepted.reshape(len(cases), 2)[rows]
+    return score_rules.pair_case_metrics(_scores(cases, replies, rows), accepted, batch.ties)
+
+
+def _quads(batch: Batch, cases: Sequence[Case], replies: Replies, rows: Sequence[int]) -> dict[str, FloatArray]:
+    return score_rules.quad_case_metrics(_scores(cases, replies, rows), batch.ties)
+
+
+def _twin_captions(batch: Batch, cases: Sequence[Case], replies: Replies, rows: Sequence[int]) -> dict[str, FloatArray]:
+    return score_rules.quad_twin_case_metrics(_scores(cases, replies, rows), batch.ties)
+
+
+def _sets(batch: Batch, cases: Sequence[Case], replies: Replies, rows: Sequence[int]) -> dict[str, FloatArray]:
+    return score_rules.set_case_metrics(
+        _scores(cases, replies, rows), score_rules.SET_METRICS[batch.task.shape], batch.ties
+    )
+
+
+def _scores(cases: Sequence[Case], replies: Replies, rows: Sequence[int]) -> FloatArray:
+    """The scores of the judged cases, of shape (m, k).
+
+    Raises: ValueError if a reply has none.
+    """
+    found = replies.scores.reshape(len(cases), -1)[rows]
+    for row, column in np.argwhere(np.isnan(found)).tolist():
+        scored(replies.at(rows[row] * found.shape[1] + column))
+    return found
+
+
+SCORED: Mapping[Shape, Callable[[Batch, Sequence[Case], Replies, Sequence[int]], dict[str, FloatArray]]] = {
+    "pair": _pairs,
+    "quad": _quads,
+    "image_quad": _quads,
+    "twin_captions": _twin_captions,
+    "set": _sets,
+    "active_passive_set": _sets,
+}
+"""The rule of each shape, from a batch, its cases, their replies, and the rows of the cases that can be judged."""
+
+
+# From predictions to verdicts: turn the replies of each case into facts and a sentence.
+#
+# The rules are in ``vlgate.metrics``, one file per shape of case: a fact is what the case contributes to the metric of
+# the same name. This module puts the replies into arrays for these rules, and writes the sentence of each verdict.
 
 
 def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[Verdict]:
@@ -87,8 +170,8 @@ def _said(answer: str | None, question: Ask | Compare) -> str | Unread | None:
 
 def _verdicts(batch: Batch, judged: Sequence[ReadCase]) -> list[Verdict]:
     shape = batch.task.shape
-    rule = together.RULES[shape] if batch.task.together else _RULES[shape]
-    headline, sentence = HEADLINE[shape], together.sentence_of(shape) if batch.task.together else _SENTENCES[shape]
+    rule = shapes.TOGETHER_RULES[shape] if batch.task.together else _RULES[shape]
+    headline, sentence = HEADLINE[shape], shapes.together_sentence(shape) if batch.task.together else _SENTENCES[shape]
     cut = any(reply.cut for one in judged for reply in one.replies)
     return [
         Verdict(
@@ -115,7 +198,7 @@ def _question_pairs(batch: Batch, judged: Sequence[ReadCase]) -> dict[str, Float
     read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
     # A tie and an unread reply answer nothing, so they neither agree with another reply nor differ from it.
     consistent = [_answers(first) and _answers(second) and (first == second) == stays for first, second, _, _ in rows]
-    return questions.facts(right & read, np.array(consistent, dtype=np.bool_), read)
+    return answer_rules.question_pair_case_metrics(right & read, np.array(consistent, dtype=np.bool_), read)
 
 
 def _twin_questions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArray]:
@@ -124,7 +207,7 @@ def _twin_questions(_: Batch, judged: Sequence[ReadCase]) -> dict[str, FloatArra
     read = np.array([(type(first) is not Unread, type(second) is not Unread) for first, second, _, _ in rows])
     prior = np.array([second == one for _, second, one, _ in rows], dtype=np.bool_)
     tied = np.array([second is None for _, second, _, _ in rows], dtype=np.bool_)
-    return questions.twin_facts(right & read, prior, read) | of_ties(tied)
+    return answer_rules.question_twin_case_metrics(right & read, prior, read) | of_ties(tied)
 
 
 def _answers(said: str | None) -> bool:
@@ -134,7 +217,7 @@ def _answers(said: str | None) -> bool:
 
 _RULES: Mapping[Shape, Callable[[Batch, Sequence[ReadCase]], dict[str, FloatArray]]] = {
     "questions": _question_pairs,
-    **further_shapes.RULES,
+    **shapes.FURTHER_RULES,
     "twin_questions": _twin_questions,
 }
 
@@ -153,6 +236,6 @@ def _why_twin_questions(one: ReadCase) -> str:
 
 _SENTENCES: Mapping[Shape, Callable[[ReadCase], str]] = {
     "questions": _why_questions,
-    **further_shapes.SENTENCES,
+    **shapes.FURTHER_SENTENCES,
     "twin_questions": _why_twin_questions,
 }

@@ -1,17 +1,76 @@
-"""Cases of one image are not independent: the design effect says how many independent cases they are worth."""
+"""The design effect: how many independent cases those of shared images are worth; Student's t for few images."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from math import cos, pi, sin, sqrt, tan
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.student import two_sided
-from vlgate.types import Case, Compare, FloatArray, images_of
+from vlgate.types import Case, Compare, FloatArray, Request, images_of
+
+# Quantiles of Student's t distribution, for intervals over few images; numpy has none, and scipy is not required.
+
+_MANY = 100  # above, the expansion is exact to 1e-9 for confidences up to 0.9999
+
+
+@lru_cache(maxsize=1024)
+def two_sided(confidence: float, freedom: int) -> float:
+    """Return the t between whose negative and itself Student's distribution holds ``confidence``.
+
+    Args:
+        confidence: the probability between -t and t.
+        freedom: the degrees of freedom.
+
+    Returns: t, above 0.
+    Raises: ValueError if ``freedom`` is below 1 or ``confidence`` is not between 0 and 1.
+
+    >>> round(two_sided(0.95, 9), 3)
+    2.262
+    """
+    if freedom < 1 or not 0.0 < confidence < 1.0:
+        raise ValueError(
+            f"two_sided(confidence={confidence!r}, freedom={freedom!r}): expected a confidence between 0 and 1, and at "
+            "least 1 degree of freedom"
+        )
+    if freedom > _MANY:
+        return _expanded(NormalDist().inv_cdf(0.5 + confidence / 2), freedom)
+    low, high = 0.0, pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _central(middle, freedom) < confidence else (low, middle)
+    return sqrt(freedom) * tan(low)
+
+
+def _expanded(x: float, freedom: int) -> float:
+    """The Cornish-Fisher expansion (Abramowitz, Stegun 1964, 26.7.5)."""
+    terms = (
+        (x**3 + x) / 4,
+        (5 * x**5 + 16 * x**3 + 3 * x) / 96,
+        (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384,
+        (79 * x**9 + 776 * x**7 + 1482 * x**5 - 1920 * x**3 - 945 * x) / 92160,
+    )
+    return x + sum(term / float(freedom) ** power for power, term in enumerate(terms, start=1))
+
+
+def _central(angle: float, freedom: int) -> float:
+    """The probability between -t and t, with t = sqrt(freedom) tan(angle) (Abramowitz, Stegun 1964, 26.7.3 and 4)."""
+    odd = freedom % 2
+    term, total = 1.0, 0.0
+    for step in range(freedom // 2):
+        total += term
+        term *= cos(angle) ** 2 * (2 * step + 1 + odd) / (2 * step + 2 + odd)
+    if not odd:
+        return sin(angle) * total
+    return 2 / pi * (angle + sin(angle) * cos(angle) * total)
+
+
+# Cases of one image are not independent: the design effect says how many independent cases they are worth.
 
 BETWEEN = " | "
 """What stands between the keys of the images of one request in the files of a run."""
@@ -268,3 +327,13 @@ def _average(estimate: float, weight: float, largest: float, prior: float) -> fl
 def _student(confidence: float, freedom: int) -> float:
     """How much larger a variance must be for z to give the interval that Student's t gives."""
     return (two_sided(confidence, freedom) / NormalDist().inv_cdf(0.5 + confidence / 2)) ** 2
+
+
+def image_of(request: Request) -> str | None:
+    """Return the key of the image of a request; of several images their keys, joined by ``BETWEEN``; None without one.
+
+    >>> from vlgate.types import Compare, LazyImage
+    >>> image_of(Compare(images=(LazyImage(key="a.jpg", load=None), LazyImage(key="b.jpg", load=None)), question=""))
+    'a.jpg | b.jpg'
+    """
+    return BETWEEN.join(image.key for image in images_of(request)) if images_of(request) else None

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics import bla, ranking, single
+from vlgate.metrics import answer_rules, score_rules
 from vlgate.metrics.clusters import case_clusters, clusters, numbered
-from vlgate.metrics.grouped import GROUPED, group_codes, measure
-from vlgate.metrics.measures import Measure, Values, clusters_of, estimate
+from vlgate.metrics.measures import GROUPED, Measure, Values, clusters_of, estimate, group_codes, group_measure
 from vlgate.metrics.names import HEADLINE, NAMES
 from vlgate.types import Case, FloatArray, Metric, Shape, Verdict
 
@@ -167,13 +166,13 @@ def _statistics(cases: Columns) -> dict[str, Measure]:
     """The measures that are not means over all cases."""
     found: dict[str, Measure] = {}
     if cases.shape == "pair":
-        found |= ranking.statistics(cases.scores, cases.accepted)
+        found |= score_rules.pair_statistics(cases.scores, cases.accepted)
     if cases.shape == "single":
         truths, right = cases.facts["truth"] == 1.0, cases.facts["accuracy"] == 1.0
         said = (truths == right).astype(np.float64)  # what is neither yes nor no counts as the wrong answer
-        found |= single.statistics(said, truths, cases.scores[:, 0])
+        found |= answer_rules.single_statistics(said, truths, cases.scores[:, 0])
     right = cases.facts.get(HEADLINE[cases.shape], np.full(len(cases.images), np.nan))
-    overall = ((name, measure(name, right, codes)) for name, codes in cases.groups.items() if name in GROUPED)
+    overall = ((name, group_measure(name, right, codes)) for name, codes in cases.groups.items() if name in GROUPED)
     return found | {name: one for name, one in overall if one is not None}
 
 
@@ -187,8 +186,8 @@ def _lowered(cases: Columns, metric: str) -> NDArray[np.bool_]:
         return _without_prior(cases, tied)
     if metric == "set_error":
         return np.asarray(scores[:, :2].max(axis=1) <= scores[:, 2:].min(axis=1)) & (facts[metric] < 1.0)
-    if metric in bla.PREFERENCES.get(cases.shape, ()):
-        first, second = bla.compared(cases.shape, metric)
+    if metric in score_rules.PREFERENCES.get(cases.shape, ()):
+        first, second = score_rules.compared_sentences(cases.shape, metric)
         return np.asarray(scores[:, first] == scores[:, second])
     return np.zeros(len(scores), dtype=np.bool_)
 

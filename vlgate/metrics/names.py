@@ -8,24 +8,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from vlgate.metrics import bla, choice, question_quad, questions, ranking, single, two_true, winoground
-from vlgate.metrics.grouped import GROUPED
+from vlgate.metrics import answer_rules, score_rules
+from vlgate.metrics.measures import GROUPED
 from vlgate.types import Shape
 
 NAMES: Mapping[Shape, tuple[str, ...]] = {
-    "pair": ranking.METRICS,
-    "quad": winoground.METRICS,
-    "image_quad": winoground.METRICS,
-    "set": bla.METRICS["set"],
-    "active_passive_set": bla.METRICS["active_passive_set"],
-    "questions": questions.METRICS,
-    "choice": choice.METRICS,
-    "image_choice": choice.IMAGE_METRICS,
-    "single": single.METRICS,
-    "question_quad": question_quad.METRICS,
-    "two_true": two_true.METRICS,
-    "twin_questions": questions.TWIN_METRICS,
-    "twin_captions": winoground.TWIN_METRICS,
+    "pair": score_rules.PAIR_METRICS,
+    "quad": score_rules.QUAD_METRICS,
+    "image_quad": score_rules.QUAD_METRICS,
+    "set": score_rules.SET_METRICS["set"],
+    "active_passive_set": score_rules.SET_METRICS["active_passive_set"],
+    "questions": answer_rules.QUESTION_PAIR_METRICS,
+    "choice": score_rules.CHOICE_METRICS,
+    "image_choice": score_rules.IMAGE_CHOICE_METRICS,
+    "single": answer_rules.SINGLE_METRICS,
+    "question_quad": answer_rules.QUESTION_QUAD_METRICS,
+    "two_true": score_rules.TWO_TRUE_METRICS,
+    "twin_questions": answer_rules.QUESTION_TWIN_METRICS,
+    "twin_captions": score_rules.QUAD_TWIN_METRICS,
 }
 HEADLINE: Mapping[Shape, str] = {
     "pair": "acc_r",
@@ -34,8 +34,8 @@ HEADLINE: Mapping[Shape, str] = {
     "set": "set_acc",
     "active_passive_set": "set_acc",
     "questions": "c_acc",
-    "choice": choice.TEXT,
-    "image_choice": choice.IMAGE,
+    "choice": score_rules.TEXT,
+    "image_choice": score_rules.IMAGE,
     "single": "accuracy",
     "question_quad": "g_acc",
     "two_true": "itt",
@@ -70,9 +70,9 @@ CHANCE: Mapping[Shape, Mapping[str, float]] = {
     "pair": {"acc_r": 1 / 2, "acc": 1 / 2, "auroc": 1 / 2},
     "quad": _QUAD,
     "image_quad": _QUAD,
-    "set": {name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in bla.METRICS["set"]},
+    "set": {name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in score_rules.SET_METRICS["set"]},
     "active_passive_set": {
-        name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in bla.METRICS["active_passive_set"]
+        name: 1 / 6 if name.startswith("set_") else 1 / 2 for name in score_rules.SET_METRICS["active_passive_set"]
     },
     "questions": {},
     "choice": {},

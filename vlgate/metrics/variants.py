@@ -1,23 +1,194 @@
-"""Other definitions of some metrics, from released code or printed formulas; they are off by default.
-
-Published figures use these definitions, so ``--protocol`` can ask for them. The name of such a metric says where its
-definition comes from, as in ``cons@carets_release``, so that it cannot be mistaken for the metric itself.
-"""
+"""Other definitions of some metrics, from released code or printed formulas; they are off by default."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.measures import Measure, Values, wins
-from vlgate.metrics.released.evidence import Evidence, Rule
-from vlgate.metrics.released.first_index import first_of_four, first_of_two, softmax_of_two_images
-from vlgate.metrics.released.words import naturalbench_choice, naturalbench_yes_no, pope, repope
+from vlgate.metrics import answer_rules
+from vlgate.metrics.measures import Measure, Values, group_measure, wins
+from vlgate.metrics.score_rules import TEXT
+from vlgate.types import FloatArray
+
+# What a variant of a metric is computed from: the replies to the cases of a task, as arrays.
+
+Texts = NDArray[np.object_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The n judged cases of one task as arrays, in the task's order; those that the shape does not have are empty.
+
+    ``scores``, shape (n, k), are the match scores. ``answers``, shape (n, k), are the answers to the questions of each
+    case as the model gave them, None for a tie between choices, and ``truths``, of the same shape, the right answers.
+    ``files``, shape (n,), is the file that each case was read from, in the order in which the task reads its files.
+    ``groups`` numbers the groups of the cases by metric; see ``metrics.grouped``.
+    """
+
+    scores: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    answers: Texts = field(default_factory=lambda: np.empty((0, 2), dtype=object))
+    truths: Texts = field(default_factory=lambda: np.empty((0, 2), dtype=object))
+    files: NDArray[np.str_] = field(default_factory=lambda: np.empty(0, dtype=str))
+    groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+
+
+Rule = Callable[[Evidence], Mapping[str, Measure]]
+"""A function from the evidence of at least one case to measures, by the names of the metrics without the variant."""
+
+
+# Scores as released code compares them, in which the place of the truth decides a tie.
+
+
+def first_of_two(evidence: Evidence) -> dict[str, Measure]:
+    """Compute ``acc_r`` of What'sUp's pairs of captions as its released code does: the first of the highest wins.
+
+    The true caption comes first, so a tie is right, and a model that gives all captions one score has 1.
+    """
+    return {"acc_r": _mean(wins(evidence.scores[:, 0], evidence.scores[:, 1], "credit"))}
+
+
+def first_of_four(evidence: Evidence) -> dict[str, Measure]:
+    """Compute the metrics of What'sUp's photographs as its released code does: the first of the highest scores wins.
+
+    The true caption comes first, so a tie is right, and a model that gives all captions one score has 1.
+    """
+    right = wins(evidence.scores[:, 0], np.nanmax(evidence.scores[:, 1:], axis=1), "credit")
+    return {TEXT: _mean(right), **_grouped(evidence, right, ("pair_all", "set_all"))}
+
+
+def softmax_of_two_images(evidence: Evidence) -> dict[str, Measure]:
+    """Compute ``image`` and ``macro`` of MMVP-VLM as its released code does: is the share of image 1 above one half?
+
+    For text 1 the share must be above one half, so a tie is wrong; for text 2 it must not be, so a tie is right. A
+    model that gives both images one score has 0; one whose scores tie for text 2 only is right there.
+    """
+    i0c0, i0c1, i1c0, i1c1 = evidence.scores.T
+    right = wins(i0c0, i1c0) * wins(i1c1, i0c1, "credit")
+    return {"image": _mean(right), **_grouped(evidence, right, ("macro",))}
+
+
+def _grouped(evidence: Evidence, right: FloatArray, metrics: tuple[str, ...]) -> Mapping[str, Measure]:
+    found = ((name, group_measure(name, right, evidence.groups[name])) for name in metrics if name in evidence.groups)
+    return {name: one for name, one in found if one is not None}
+
+
+def _mean(values: FloatArray) -> Values:
+    return Values(values=values, rows=np.arange(len(values)))
+
+
+# Answers as released code searches them for words.
+
+_NO = frozenset(("No", "not", "no"))
+
+
+def pope_says_no(answer: str | None) -> bool:
+    """Return whether POPE's released code takes an answer for a no: "No", "not" or "no" stands in its first sentence.
+
+    The first sentence ends at the first full stop, commas are dropped, and words are what stands between blanks.
+    Anything else is a yes: an empty answer, "NO", "isn't", "no!", and here also a tie of the two choices.
+
+    >>> [pope_says_no(answer) for answer in ("No, there is not.", "NO", "", "It is unclear. No.")]
+    [True, False, False, False]
+    """
+    first = (answer or "").partition(".")[0].replace(",", "")
+    return not _NO.isdisjoint(first.split(" "))
+
+
+def pope(evidence: Evidence) -> dict[str, Measure]:
+    """Compute POPE's metrics as its released code does: every answer without "No", "not" or "no" is a yes.
+
+    So an answer that is neither is right for half of the questions, and a model that says nothing has an accuracy of
+    1/2 and a recall of 1. The words are searched in the first sentence, with their case.
+    """
+    return _yes_or_no(evidence, [not pope_says_no(answer) for [answer] in evidence.answers.tolist()])
+
+
+def repope_says(answer: str | None) -> bool | None:
+    """Return whether RePOPE's released code takes an answer for a yes; None if it drops the answer.
+
+    "Yes" anywhere in the answer, in any case and as a part of any word, is a yes; otherwise "no" anywhere is a no.
+
+    >>> [repope_says(answer) for answer in ("No, but yes", "I see none.", "Cars are absent.", "It is unknown")]
+    [True, False, None, False]
+    """
+    text = (answer or "").lower()
+    return True if "yes" in text else False if "no" in text else None
+
+
+def repope(evidence: Evidence) -> dict[str, Measure]:
+    """Compute RePOPE's metrics as its released code does: "yes", or else "no", anywhere in an answer counts.
+
+    An answer with neither is in no count, so a model that answers only what it is sure of can have 1 everywhere.
+    Source: ``src/eval_utils.py`` of https://github.com/YanNeu/RePOPE.
+    """
+    return _yes_or_no(evidence, [repope_says(answer) for [answer] in evidence.answers.tolist()])
+
+
+def _yes_or_no(evidence: Evidence, said: Sequence[bool | None]) -> dict[str, Measure]:
+    """The metrics of POPE over the answers that are a yes or a no; empty if none is."""
+    rows = np.array([row for row, one in enumerate(said) if one is not None], dtype=np.intp)
+    if not rows.size:
+        return {}
+    yes = np.array([float(said[row] or False) for row in rows])
+    truths = np.array([truth == "yes" for [truth] in evidence.truths[rows].tolist()], dtype=np.bool_)
+    facts = answer_rules.single_case_metrics(yes, truths, np.ones(rows.size, dtype=np.bool_))
+    found: dict[str, Measure] = {name: Values(values=facts[name], rows=rows) for name in ("accuracy", "yes_share")}
+    others = answer_rules.single_statistics(yes, truths, np.full(rows.size, np.nan))
+    return found | {name: replace(one, rows=rows[one.rows]) for name, one in others.items()}
+
+
+def first_word(answer: str | None, words: Sequence[str]) -> str | None:
+    """Return which word stands first in an answer, as a whole word in any case; None if none does.
+
+    >>> first_word("The image shows a dog, so B.", ("a", "b"))
+    'a'
+    """
+    found = {word: re.search(rf"\b{word}\b", answer or "", re.IGNORECASE) for word in words}
+    places = {word: match.start() for word, match in found.items() if match}
+    return min(places, key=places.__getitem__) if places else None
+
+
+def naturalbench_yes_no(evidence: Evidence) -> dict[str, Measure]:
+    """Compute NaturalBench's metrics as its released code does: the first "yes" or "no" of an answer counts.
+
+    "Yes and no" is a yes, and "There is no way to tell" a no. An answer with neither is wrong. The truths are yes, no,
+    no, yes, whatever the file says.
+    """
+    return _crossed(evidence, ("yes", "no"))
+
+
+def naturalbench_choice(evidence: Evidence) -> dict[str, Measure]:
+    """Compute NaturalBench's metrics as its released code does: the first "a" or "b" of an answer counts.
+
+    The article of "This is a dog" is read as option A. An answer with neither letter is wrong. The truths are A, B, B,
+    A, whatever the file says.
+    """
+    return _crossed(evidence, ("a", "b"))
+
+
+def _crossed(evidence: Evidence, words: tuple[str, str]) -> dict[str, Measure]:
+    first, second = words
+    said = [[first_word(answer, words) for answer in row] for row in evidence.answers.tolist()]
+    right = np.array(
+        [[one == truth for one, truth in zip(row, (first, second, second, first), strict=True)] for row in said]
+    )
+    facts = answer_rules.question_quad_case_metrics(right, np.ones_like(right))
+    rows = np.arange(len(right))
+    return {
+        name: Values(values=facts[name], rows=rows) for name in answer_rules.QUESTION_QUAD_METRICS if name != "read"
+    }
+
+
+# Other definitions of some metrics, from released code or printed formulas; they are off by default.
+#
+# Published figures use these definitions, so ``--protocol`` can ask for them. The name of such a metric says where its
+# definition comes from, as in ``cons@carets_release``, so that it cannot be mistaken for the metric itself.
 
 BoolArray = NDArray[np.bool_]
 

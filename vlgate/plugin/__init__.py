@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from vlgate.plugin.exits import last_status
-from vlgate.plugin.failures import cleaned, cleaned_warning, gathered
-from vlgate.plugin.options import arguments, settings
+from vlgate.plugin import settings
+from vlgate.plugin.asked import SHRINK
+from vlgate.plugin.ending import cleaned, cleaned_warning, gathered, last_status
 from vlgate.plugin.run import Run
-from vlgate.plugin.searches import SHRINK
 from vlgate.types import CAPABILITIES
 
 pytest_plugins = ["vlgate.fixtures.session"]
@@ -38,7 +37,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
     """Start the session again if pytest took the folder of an option for a test path."""
-    return arguments.start_again(config)
+    return settings.start_again(config)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -11,12 +11,12 @@ from vlgate.types import Batch
 
 if TYPE_CHECKING:
     from vlgate.plugin.collected import Collected
+    from vlgate.probes.shrink.search import Search
+    from vlgate.record.model_card import ModelCard
+    from vlgate.record.options import Options
+    from vlgate.record.results import RunResult
     from vlgate.report.allure.quiet import Quiet
     from vlgate.report.allure.results import Moment
-    from vlgate.run.model_card import ModelCard
-    from vlgate.run.options import Options
-    from vlgate.run.results import RunResult
-    from vlgate.shrink.search import Search
 
 
 class AllureLink:
@@ -53,8 +53,8 @@ class AllureLink:
 
     def show_search(self, name: str, batch: Batch, search: Search, start: float, stop: float) -> None:
         """Write the result of the running test, which is a search that took the given time, in seconds since 1970."""
+        from vlgate.report.allure.cases import search_result
         from vlgate.report.allure.results import Moment, write_result
-        from vlgate.report.allure.searches import search_result
 
         self.hush()
         at = Moment(start=int(start * 1000), stop=int(stop * 1000))

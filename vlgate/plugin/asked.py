@@ -1,33 +1,166 @@
-"""What a session was asked for: the options, and what is read and loaded because of them."""
+"""What a session was asked for: its options, searches and time limits, and what is loaded because of them."""
 
 from __future__ import annotations
 
 import gc
+import os
+import re
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vlgate.errors import ThresholdsError, UnknownTaskError
+from vlgate.asking.call_limit import Allowed, CallLimit
+from vlgate.errors import OptionError, ThresholdsError, UnknownTaskError
 from vlgate.gates.thresholds import Thresholds, read_thresholds
 from vlgate.models.checkpoints.device import check_device, check_dtype
 from vlgate.models.loading.registry import check, needs_images
-from vlgate.plugin.options import given
-from vlgate.plugin.options.arguments import LISTS, ours, typed
-from vlgate.plugin.searches import check_searches, searches_wanted
-from vlgate.plugin.time_limits import TimeLimits
-from vlgate.recorded.folder import JOURNAL
-from vlgate.report.results_folder import take_folder
-from vlgate.run.digest import digest
-from vlgate.run.options import Options
+from vlgate.plugin import parse_options
+from vlgate.plugin.settings import LISTS, ours, typed
+from vlgate.record.folder import JOURNAL
+from vlgate.record.options import Options
+from vlgate.record.results_folder import take_folder
+from vlgate.record.verdict import digest
 from vlgate.run.planning import Plan, known_tasks, make_plan, no_folder
 
 if TYPE_CHECKING:
-    from vlgate.comparing.earlier import EarlierRun
-    from vlgate.inference.predictor import ModelPredictor
+    from vlgate.asking.checks.check import Check
+    from vlgate.asking.predictor import ModelPredictor
     from vlgate.models.loading.registry import LoadedModel
-    from vlgate.report.journal import Journal
+    from vlgate.record.comparison import EarlierRun
+    from vlgate.record.replies import Journal
+
+
+# Whether a session searches for the smallest changes that break cases, which ``-m shrink`` asks for.
+
+SHRINK = "shrink"
+
+
+def searches_wanted(config: pytest.Config) -> bool:
+    """Whether ``-m`` names the marker ``shrink``."""
+    return re.search(rf"\b{SHRINK}\b", config.getoption("markexpr", "") or "") is not None
+
+
+def only_searches(session: pytest.Session) -> bool:
+    """Whether only searches are selected, so that the run has no figures."""
+    return all(item.get_closest_marker(SHRINK) is not None for item in session.items)
+
+
+def check_searches(options: Options) -> None:
+    """Raise OptionError if the searches cannot be made: without hypothesis, or of cases that are asked together."""
+    if options.ask == "together":
+        raise OptionError(
+            f"-m {SHRINK}: with --ask=together, no changed case could be kept as one of your own; leave --ask out"
+        )
+    if find_spec("hypothesis") is None:
+        raise OptionError(f"-m {SHRINK}: needs hypothesis, which is not installed; run pip install 'vlgate[shrink]'")
+
+
+# How long a model may take: ``--call-timeout``, and what follows from pytest-timeout if that is in use.
+
+_PLUGIN = ("timeout", "pytest_timeout")  # the names that pytest-timeout is registered under
+_CORRECT = "allow more with --call-timeout, ask less at once with --batch-size, or correct the model"
+
+
+class TimeLimits:
+    """The limits of one process of a session."""
+
+    def __init__(self, config: pytest.Config, worker: int | None) -> None:
+        """Keep the standard error of the user, which pytest replaces while a test runs."""
+        self.config = config
+        stderr = _standard_error()
+        config.add_cleanup(lambda: os.close(stderr))
+        self.calls = CallLimit(who="vlgate", stderr=stderr)
+        if worker is not None:
+            given: dict[str, str] = config.workerinput  # type: ignore[attr-defined]
+            self.calls.who = f"vlgate, worker {given['workerid']}"
+            self.calls.note = _note(given)
+        config.add_cleanup(self.calls.close)
+        self.stopped = ""
+
+    def apply(self, options: Options) -> None:
+        """Limit every call of the model if the user asks for it.
+
+        Raises: OptionError if the system starts no further process.
+        """
+        if options.call_timeout is not None:
+            seconds, place = options.call_timeout, options.results
+            kept = f"{place} keeps what was asked so far" if self.calls.note is None else "the run is incomplete"
+            remedy = f"the process ends with status 1, and {kept}; {_CORRECT}"
+            self.calls.allowed = Allowed(seconds=lambda _: seconds, remedy=remedy)
+            self.calls.start()
+
+    def observe(self, call: pytest.CallInfo[None]) -> None:
+        """Note a test that pytest-timeout stopped."""
+        if (
+            call.excinfo is None or call.excinfo.typename != "Failed"
+        ):  # an exception of a model may not even have a text
+            return
+        message = str(call.excinfo.value)
+        if message.startswith("Timeout "):
+            self.stopped = message
+
+    def within(self, checks: Callable[[], tuple[Check, ...]]) -> tuple[Check, ...]:
+        """Run the checks of the model, unless a test was stopped because the model took too long."""
+        if self.stopped:
+            from vlgate.asking.checks.check import Check
+
+            why = f"the model was not asked again, because a test was stopped: {self.stopped}"
+            return (Check(name="model", outcome="failed", why=why),)
+        self.limit_calls()
+        return checks()
+
+    def limit_calls(self) -> None:
+        """Limit the calls of the model after the last test as pytest-timeout limits a test, if it does.
+
+        A worker does not know whether a test of another worker was stopped. So a call of n requests may take at most n
+        times as long as a test.
+        """
+        seconds = _per_test(self.config)
+        if self.calls.allowed is None and seconds > 0:
+            remedy = f"a test may take {seconds:g} s (pytest-timeout); the process ends with status 1; {_CORRECT}"
+            self.calls.allowed = Allowed(seconds=lambda n: n * seconds, remedy=remedy)
+
+
+def late_call(node: Any) -> str:
+    """Return which call of a worker's model was late, and remove the worker's note; empty if none was."""
+    note = _note(getattr(node, "workerinput", {}))
+    found = ""
+    with suppress(OSError):
+        found = note.read_text(encoding="utf-8")
+        note.unlink()
+    return found
+
+
+def _note(given: dict[str, str]) -> Path:
+    """The file through which a worker that is about to end says why; its name cannot be guessed."""
+    return Path(tempfile.gettempdir()) / f"vlgate-{given.get('testrunuid')}-{given.get('workerid')}"
+
+
+def _standard_error() -> int:
+    try:
+        return os.dup(2)
+    except OSError:  # it is closed
+        return os.open(os.devnull, os.O_WRONLY)
+
+
+def _per_test(config: pytest.Config) -> float:
+    """The seconds that pytest-timeout allows a test; 0 if it is not in use."""
+    if not any(config.pluginmanager.hasplugin(name) for name in _PLUGIN):
+        return 0.0
+    try:
+        given = config.getoption("timeout", None), os.environ.get("PYTEST_TIMEOUT"), config.getini("timeout")
+        return float(next((value for value in given if value not in {None, ""}), 0))
+    except (TypeError, ValueError):  # it has no such option, or its value is not a number, which it says itself
+        return 0.0
+
+
+# What a session was asked for: the options, and what is read and loaded because of them.
 
 
 class Asked:
@@ -49,7 +182,9 @@ class Asked:
     @property
     def requires_gates(self) -> bool:
         """Whether the suite is asked for, and a list of its tests does not do; see ``exits`` for other lists."""
-        return self.config.option.collectonly and given.asks_for_suite(self.config) and self.options.require_gates
+        return (
+            self.config.option.collectonly and parse_options.asks_for_suite(self.config) and self.options.require_gates
+        )
 
     @cached_property
     def typed(self) -> list[str]:
@@ -59,7 +194,7 @@ class Asked:
     @cached_property
     def options(self) -> Options:
         """The options of the user."""
-        return given.read(self.config)
+        return parse_options.read(self.config)
 
     @cached_property
     def plan(self) -> Plan:
@@ -69,7 +204,7 @@ class Asked:
     @cached_property
     def journal(self) -> Journal:
         """The journal of the replies that came so far."""
-        from vlgate.report.journal import Journal
+        from vlgate.record.replies import Journal
 
         journal = Journal(self.options.results / JOURNAL, self.options.model)
         self.config.add_cleanup(lambda: journal.close(remove=False))
@@ -96,14 +231,14 @@ class Asked:
         """The run to compare with; None if none is named, or if this is the first."""
         if not isinstance(self.options.baseline, Path):
             return None
-        from vlgate.comparing.earlier import read_earlier
+        from vlgate.record.comparison import read_earlier
 
         return read_earlier(self.options.baseline, f"--baseline {self.options.baseline}")
 
     @cached_property
     def loaded(self) -> tuple[LoadedModel, ModelPredictor]:
         """The model, loaded on first use."""
-        from vlgate.run.asking.on_cluster import closer
+        from vlgate.run.cluster import closer
         from vlgate.run.loading import load_model
 
         self.limits.apply(self.options)
@@ -119,7 +254,7 @@ class Asked:
     def connected(self) -> bool:
         """Whether the run is scored by a Ray cluster, to which this process is connected from now to its end."""
         if self.options.ray:
-            from vlgate.cluster.connecting import connect
+            from vlgate.models.ray.connecting import connect
 
             self.config.add_cleanup(connect(self.options.ray))
         return bool(self.options.ray)
@@ -134,17 +269,17 @@ class Asked:
         check_device(self.options.device)
         check(self.options.model, folder=self.options.folder)
         if self.options.ray:
-            from vlgate.run.asking.on_cluster import check_cluster
+            from vlgate.run.cluster import check_cluster
 
             check_cluster(self.options, self._workers())
         if self.searches:
             check_searches(self.options)
         if self.options.shard is not None:
-            from vlgate.run.parts.part import refuse_for_a_part
+            from vlgate.run.concluding import refuse_for_a_part
 
             refuse_for_a_part(self.options, searches=self.searches)
         if self.options.log_to:
-            from vlgate.report.trackers.tracked import check_trackers
+            from vlgate.report.ci.trackers import check_trackers
 
             check_trackers(self.options.log_to)
         _ = self.thresholds, self.plan
@@ -169,11 +304,11 @@ class Asked:
     def _check_gates(self) -> None:
         """Check what the gates on an earlier run need; their modules are loaded only for these."""
         if self.thresholds.changes:
-            from vlgate.comparing.changes import refuse_blunt
+            from vlgate.record.run_gates import refuse_blunt
 
             cases = {task.id: (task.shape, len(task.cases)) for task in self.plan.tasks}
             refuse_blunt(self.thresholds, cases, quick=self.options.quick)
         if self.earlier is not None:
-            from vlgate.comparing.pairing import refuse_unlike
+            from vlgate.record.comparison import refuse_unlike
 
             refuse_unlike(self.earlier, self.plan.tasks, self.options.ties)

@@ -1,4 +1,4 @@
-"""What a session does after its last test: it checks the model, judges the gates, and writes and shows the results."""
+"""What a session does after its last test: check the model, judge the gates, write and show the results."""
 
 from __future__ import annotations
 
@@ -10,44 +10,89 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
+from _pytest.junitxml import xml_key  # as pytest's fixture record_testsuite_property does; there is no public name
 
-from vlgate.analyses.saved import analysed
-from vlgate.checks.check import Check
-from vlgate.controls.record import Controlled
+from vlgate.asking.checks.check import Check
 from vlgate.errors import VlgateError, printable
-from vlgate.explaining.record import Explained
+from vlgate.gates.records import Decision
+from vlgate.plugin.asked import only_searches
 from vlgate.plugin.collected import batch_name
-from vlgate.plugin.ending import CHECKS_MISSING, CONTROLS_MISSING, EXPLANATIONS_MISSING
-from vlgate.plugin.gate_reports import gate_reports
-from vlgate.plugin.junit import describe_suite, gate_properties
-from vlgate.plugin.searches import only_searches
-from vlgate.recorded.folder import titled
-from vlgate.report.ci.release import release
-from vlgate.report.ci.step_summary import append_summary
-from vlgate.report.controlled.lines import brief_line, table_lines
-from vlgate.report.controlled.tables import tables_of
-from vlgate.report.explanations.files import explained_lines
+from vlgate.plugin.ending import CHECKS_MISSING, CONTROLS_MISSING, EXPLANATIONS_MISSING, gate_reports
+from vlgate.probes.controls.control import Controlled
+from vlgate.probes.explaining.record import Explained
+from vlgate.record.folder import titled
+from vlgate.record.model_card import ModelCard
+from vlgate.record.part_files import EndedPart, write_part
+from vlgate.record.results import RunResult, of_yes_or_no
+from vlgate.record.run_gates import doubts
+from vlgate.record.verdict import QUIET, RunOutcome, outcome_of
+from vlgate.report.ci.release import append_summary, release
+from vlgate.report.ci.trackers import log_to
+from vlgate.report.controls import brief_line, table_lines, tables_of
+from vlgate.report.explanations import explained_lines
 from vlgate.report.folder import recorded_run, saved, write_figures, write_rows
-from vlgate.report.part_files import EndedPart, write_part
+from vlgate.report.rows import threshold
 from vlgate.report.shrunk import shrunk_lines
 from vlgate.report.terminal import Screen, cache_lines, closing_text, results_line
-from vlgate.report.trackers.tracked import log_to
-from vlgate.run.asking.on_cluster import cluster_line
-from vlgate.run.asking.unloaded import keep_face
-from vlgate.run.concluding import conclude, decided, unjudged
-from vlgate.run.held import doubts
+from vlgate.run.cluster import cluster_line
+from vlgate.run.concluding import conclude, conclude_part, decided, lacks_of_part, unjudged
 from vlgate.run.loading import card_of, checks_of, merged
-from vlgate.run.model_card import ModelCard
-from vlgate.run.parts.part import conclude_part, lacks_of_part
 from vlgate.run.planning import empty_lines
-from vlgate.run.results import RunResult, of_yes_or_no
-from vlgate.run.verdict import QUIET, RunOutcome, outcome_of
-from vlgate.sources.reading.json_file import collector_paused
+from vlgate.run.remembering import keep_face
+from vlgate.sources.reading.text_files import collector_paused
+from vlgate.studies.analyses.saved import analysed
 from vlgate.types import Task
 
 if TYPE_CHECKING:
-    from vlgate.inference.predictor import ModelPredictor
+    from vlgate.asking.predictor import ModelPredictor
     from vlgate.plugin.run import Run
+
+
+# Properties in ``--junitxml``: the figures of each gate, and the model and the suite of the run.
+
+
+def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, object]]:
+    """Return the figures of a gate, as pairs of a name and a value; a figure that is not known is left out."""
+    gate, metric, change = decision.gate, decision.metric, decision.difference
+    result = next((one for one in run.results if one.task.id == gate.task), None)
+    found: dict[str, object] = {"decision": decision.outcome, "threshold": threshold(decision)}
+    if metric is not None:
+        found |= {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n}
+    if change is not None:
+        found |= {"value": change.value, "low": change.low, "high": change.high, "n": change.n}
+    if result is not None and change is None:
+        found |= {"chance": result.chance.get(gate.metric)}
+        found |= {"blind": result.blind[gate.metric].value} if gate.metric in result.blind else {}
+    found |= {"confidence": gate.confidence, "kind": gate.kind}
+    return [(name, value) for name, value in found.items() if value not in {None, ""}]
+
+
+def describe_suite(config: pytest.Config, model: ModelCard, verdict: str, plan: Callable[[], str]) -> None:
+    """Add the model, the suite and the verdict to the file of ``--junitxml``, if one is written.
+
+    Args:
+        config: the configuration of the session.
+        model: the model of the run.
+        verdict: the verdict on the run.
+        plan: returns the digest of the run's cases, which takes a second for very many.
+    """
+    xml = config.stash.get(xml_key, None)
+    if xml is None:
+        return
+    from vlgate import __version__
+
+    suite = {
+        "model": titled(model.name, model.weights),
+        "fingerprint": model.fingerprint,
+        "suite": plan(),
+        "verdict": verdict,
+        "vlgate": __version__,
+    }
+    for what, value in suite.items():
+        xml.add_global_property(f"vlgate.{what}", value)
+
+
+# What a session does after its last test: it checks the model, judges the gates, and writes and shows the results.
 
 T = TypeVar("T")
 
@@ -228,7 +273,7 @@ class Closing:
 
         def ask(predictor: ModelPredictor) -> tuple[Controlled, ...]:
             """Ask all controls."""
-            from vlgate.run.controlling import controlled
+            from vlgate.run.probing import controlled
 
             return controlled(result.results, run.options, predictor)
 
@@ -243,7 +288,7 @@ class Closing:
 
         def ask(predictor: ModelPredictor) -> Explained:
             """Explain the worst missed cases of each task."""
-            from vlgate.run.explaining import explained
+            from vlgate.run.probing import explained
 
             return explained(result.results, run.options.explain, predictor, partial(_tell, session.config))
 

@@ -1,17 +1,202 @@
-"""How a session ended: what it lacks, and which of its files could not be written."""
+"""How tests and sessions end: gates as tests, what pytest prints of failures, what is lacking, the exit status."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import copy
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from vlgate.plugin.collected import Collected
-from vlgate.plugin.time_limits import late_call
+from vlgate.errors import escaped, halved, printable
+from vlgate.gates.records import Decision
+from vlgate.judging.judged import cause_of, causes, reasons
+from vlgate.plugin import parse_options
+from vlgate.plugin.asked import late_call
+from vlgate.plugin.collected import Collected, batch_name, last_line, rows_of
+from vlgate.plugin.settings import AGAIN, LISTS, ours, typed
 
 if TYPE_CHECKING:
-    from vlgate.checks.check import Check
+    from vlgate.asking.checks.check import Check
+
+
+# Each gate as a test of its own, so that the terminal, JUnit and the exit status agree.
+
+FILE = "thresholds.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Crash:
+    message: str
+    path: str = FILE
+    lineno: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sentence:
+    """A failure that consists of a sentence, which pytest prints in full and in the short summary."""
+
+    text: str
+    reprcrash: _Crash
+
+    def __str__(self) -> str:
+        return self.text
+
+    def toterminal(self, writer: Any) -> None:
+        """Print the sentence."""
+        writer.line(self.text, red=True)
+
+
+def sentence(message: str, text: str = "") -> object:
+    """Return the failure of a test that consists of a message; ``text`` is printed instead if there is more to say."""
+    return _Sentence(text=escaped(text or message), reprcrash=_Crash(message=printable(message)))
+
+
+def gate_reports(decision: Decision, properties: Sequence[tuple[str, object]] = ()) -> Iterator[pytest.TestReport]:
+    """Yield the test report of one gate, and the report of its end, with which JUnit takes the properties.
+
+    It is passed, failed (also if it is inconclusive), or skipped if it was not run. A known limit that holds is an
+    expected failure, xfailed.
+    """
+    gate = decision.gate
+    nodeid = f"{FILE}::{gate.id}"
+    text = printable(f"{decision.outcome}: {decision.why}" + (f" [{gate.why}]" if gate.why else ""))
+    outcome, longrepr = _outcome(decision, text)
+    report = pytest.TestReport(
+        nodeid=nodeid,
+        location=(FILE, 0, gate.id),
+        keywords={nodeid: 1},
+        outcome=outcome,
+        longrepr=longrepr,
+        when="call",
+    )
+    end = pytest.TestReport(
+        nodeid=nodeid,
+        location=report.location,
+        keywords=report.keywords,
+        outcome="passed",
+        longrepr=None,
+        when="teardown",
+        user_properties=properties,
+    )
+    if decision.outcome == "cannot":
+        vars(report)["wasxfail"] = text
+    yield report
+    yield end
+
+
+def _outcome(decision: Decision, text: str) -> tuple[Any, Any]:
+    if decision.outcome == "pass":
+        return "passed", None
+    if decision.outcome == "cannot":
+        return "skipped", (FILE, 0, text)
+    if decision.outcome == "not run":  # without the gate's own reason, so that pytest counts those alike in one line
+        return "skipped", (FILE, 0, f"not run: {decision.why}")
+    return "failed", sentence(text)
+
+
+# What pytest sends and prints of failed tests: halves of surrogate pairs escaped, and one cause printed once.
+
+FEW = 3
+"""The most tests with one cause that are still printed one by one."""
+STANDS_FOR = "vlgate_stands_for"
+"""How many failed tests a report stands for."""
+
+
+def cleaned(value: object) -> object:
+    """Return what a report holds with the halves of surrogate pairs escaped, which execnet refuses to send."""
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode() if halved(value) else value
+    if isinstance(value, dict):
+        return {cleaned(name): cleaned(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(cleaned, value))
+    return value
+
+
+def escape_crash(report: pytest.TestReport) -> None:
+    """Escape, in place, what a model has put into the exception that failed a test; pytest prints it as it is."""
+    for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
+        for entry in traceback.reprentries:
+            entry.lines[:] = map(escaped, entry.lines)
+        if crash is not None:
+            crash.message = escaped(crash.message)
+
+
+def cleaned_warning(recorded: warnings.WarningMessage) -> None:
+    """Escape the halves of surrogate pairs in a warning, in place: pytest-xdist sends the text as it is."""
+    if isinstance(recorded.message, Warning):
+        recorded.message.args = tuple(cleaned(part) for part in recorded.message.args)
+
+
+def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
+    """Return the reports of failed tests for the terminal, with one report for more than ``FEW`` that share a cause.
+
+    Tests whose cases could not be scored are gathered by why there is no reply, those that raised by what they raised.
+    Other tests, and gates, stay as they are.
+    """
+    ours = [report for report in reports if report.nodeid in collected.expected]
+    left = [report for report in reports if report.nodeid not in collected.expected]
+    raised: dict[str, list[Any]] = {}
+    unscored: dict[str, list[Any]] = {}
+    for report in ours:
+        if rows_of(report) is None:
+            raised.setdefault(_crash(report), []).append(report)
+        for cause in {cause_of(why) for _, why in reasons(collected.of_test(report.nodeid))} if rows_of(report) else ():
+            unscored.setdefault(cause, []).append(report)
+    common = {cause: alike for cause, alike in unscored.items() if len(alike) > FEW}
+    rest = {id(report): report for cause, alike in unscored.items() if cause not in common for report in alike}
+    gone = {id(report): report for alike in common.values() for report in alike if id(report) not in rest}
+    joined = [_joined(cause, alike, collected) for cause, alike in common.items()]
+    for place, report in enumerate(joined):
+        vars(report)[STANDS_FOR] = 0 if place else len(gone)
+    shown = [report for alike in raised.values() for report in (alike if len(alike) <= FEW else [_for_all(alike)])]
+    return [*sorted(joined, key=lambda one: one.nodeid), *rest.values(), *shown, *left]
+
+
+def _joined(cause: str, alike: Sequence[Any], collected: Collected) -> Any:
+    """A report about all cases that share a cause, with what the first of their tests wrote."""
+    found = next(
+        one for one in causes(collected.of_test(report.nodeid) for report in alike) if cause_of(one.reasons[0]) == cause
+    )
+    tasks = {batch_name(report.nodeid).partition(":")[0] for report in alike}
+    asked = sum(len(batch.positions) for batch in collected.expected.values() if batch.task.id in tasks)
+    text = f"{len(found.reasons):,} of {asked:,} cases unscored: {found.sentence}"
+    where = next(iter(tasks)) if len(tasks) == 1 else f"{len(tasks)} tasks"
+    report = _named(alike[0], f"{where}, {len(found.reasons):,} cases")
+    report.longrepr = sentence(text, f"{text}\nthe first case: {found.example}")
+    return report
+
+
+def _for_all(alike: Sequence[Any]) -> Any:
+    """The first of some reports that failed alike; it says how many they are."""
+    first = batch_name(alike[0].nodeid)
+    report = _named(alike[0], f"{first} and {len(alike) - 1:,} more")
+    vars(report)[STANDS_FOR] = len(alike)
+    return report
+
+
+def _named(report: Any, name: str) -> Any:
+    """A copy of a report under another name in the brackets of its test."""
+    renamed = copy.copy(report)
+    renamed.nodeid = report.nodeid.replace(f"[{batch_name(report.nodeid)}]", f"[{name}]")
+    file, line, domain = report.location
+    renamed.location = (file, line, domain.replace(f"[{batch_name(report.nodeid)}]", f"[{name}]"))
+    return renamed
+
+
+def _crash(report: Any) -> str:
+    """What a test raised and where, without what it says of one case."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    place = "" if crash is None else f"{crash.path}:{crash.lineno}"
+    return f"{place} {cause_of(last_line(report))}"
+
+
+# How a session ended: what it lacks, and which of its files could not be written.
 
 CHECKS_MISSING = "the run ended during the checks of the model"
 CONTROLS_MISSING = "the run ended during the controls"
@@ -52,3 +237,73 @@ def flagged(report: pytest.TestReport) -> str:
 
 
 NO_MODEL = "vlgate_no_model"
+
+
+# Nothing ends a session that was asked for the suite with status 0, unless a run passed or a user asked for a list.
+
+FAILED = 1
+
+
+def last_status(config: pytest.Config, status: int | pytest.ExitCode | None) -> int | pytest.ExitCode | None:
+    """Return the exit status of the process: not 0 after a run that did not pass, or without one that was asked for.
+
+    Options as ``--fixtures`` end a session before its tests, or return 0 whatever the status of the session is; so do
+    plugins. A list that the user typed an option for ends with 0. One that addopts ask for does if gates are not
+    required by an option.
+    """
+    if status or hasattr(config, "workerinput") or AGAIN in config.stash:
+        return status
+    hooks = config.pluginmanager.get_plugin("vlgate-run")
+    if hooks is not None and (hooks.run.refusal or hooks.run.result is not None):
+        return int(hooks.run.refusal) or status
+    options, listing = typed(config), [flag for name, flag in LISTS.items() if config.getoption(name, None)]
+    required = parse_options.requires_gates(config)
+    if any(getattr(options, name, None) for name in LISTS) or (listing and required is False):
+        return status
+    if not parse_options.names_suite(config) and not (ours(options) and parse_options.read(config).require_gates):
+        return status
+    why = f"{' '.join(listing)} of addopts" if listing else "something"
+    remedy = "take it out, or add --no-require-gates if the list is enough" if listing else "look for a plugin"
+    sys.stderr.write(f"vlgate: no gate was judged: {why} ended the session before the suite; {remedy}\n")
+    return FAILED
+
+
+class ExitGuard:
+    """Replaces ``os._exit`` while a run asks its model, so that a status of 0 becomes that of a failed run.
+
+    ``os._exit`` ends the process before pytest can report anything. After a run that did not pass, it stays replaced:
+    threads and exit handlers of the model can call it later. Processes that the model forks may end with 0.
+    """
+
+    def __init__(self, plugins: pytest.PytestPluginManager) -> None:
+        """Keep the function that ends the process; ``plugins`` may hold the one that captures the standard error."""
+        self.plugins = plugins
+        self.process = os.getpid()
+        earlier = getattr(os._exit, "__self__", None)  # the guard of a run in this process that did not pass
+        self.end: Callable[[int], NoReturn] = earlier.end if isinstance(earlier, ExitGuard) else os._exit
+        self.status = FAILED
+        self.when = "before the gates were judged"
+
+    def start(self) -> None:
+        """Replace ``os._exit``."""
+        os._exit = self._exit
+
+    def stop(self, status: int = 0) -> None:
+        """Put ``os._exit`` back after a run that ended with status 0, unless something else has replaced it."""
+        if status:
+            self.status, self.when = status, "after a run that did not pass"
+        elif os._exit == self._exit:
+            os._exit = self.end  # type: ignore[assignment]
+
+    def _exit(self, status: int) -> NoReturn:
+        if status == 0 and os.getpid() == self.process:
+            message = f"vlgate: os._exit(0) ended the process {self.when}, so the status is {self.status}\n"
+            self._uncapture()
+            os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, message.encode())
+            status = self.status
+        self.end(status)
+
+    def _uncapture(self) -> None:
+        capture = self.plugins.get_plugin("capturemanager")
+        if capture is not None:
+            capture.suspend(in_=True)

@@ -1,9 +1,115 @@
-"""The progress of a long run: a bar in a terminal, plain lines in a log."""
+"""Progress and duration of a run: what it will cost, how long it will take, and how far it is."""
 
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from vlgate.asking.pace import Pace
+
+if TYPE_CHECKING:
+    from vlgate.plugin.run import Run
+    from vlgate.run.probing import Cost
+
+
+# How long a run will take: said before it starts if that is long, and corrected at its end if it was wrong.
+
+LONG = 60.0  # seconds; nothing is said about a shorter run
+_OFF = 1.5  # an estimate that is off by more is called wrong
+
+
+class Estimate:
+    """The estimate of one session, from the pace of its model."""
+
+    def __init__(self, pace: Pace, cases: int, workers: int) -> None:
+        """Estimate the time that ``workers`` processes take to ask ``cases``."""
+        self.pace = pace
+        self.cases = cases
+        self.seconds = pace.seconds_for(cases, workers)
+        self.started = monotonic()
+
+    def line(self) -> str:
+        """Return the line to print before the run; empty if it is a short one."""
+        if self.seconds < LONG:
+            return ""
+        rate = self.cases / self.seconds
+        return (
+            f"vlgate: about {spoken(self.seconds)} to ask {self.cases:,} cases ({rate:,.3g} per second, measured on "
+            f"{self.pace.cases}); --quick asks 30 of each task"
+        )
+
+    def more(self, cost: Cost) -> str:
+        """Return the line that says how long a control takes, in one process; empty if that is a short time."""
+        seconds = cost.seconds(self.pace.seconds_for(1))
+        if seconds < LONG:
+            return ""
+        return f"vlgate: about {spoken(seconds)} more for the {cost.requests:,} requests of the control {cost.name}"
+
+    def correction(self) -> str:
+        """Return the line to print after the last case; empty if the estimate was right, or the run short."""
+        took = monotonic() - self.started
+        if max(took, self.seconds) < LONG or max(took, self.seconds) <= _OFF * min(took, self.seconds):
+            return ""
+        return f"vlgate: the estimate before the run was {spoken(self.seconds)}; it took {spoken(took)}"
+
+
+def spoken(seconds: float) -> str:
+    """Return a time in the unit that a person would use.
+
+    >>> spoken(8), spoken(150), spoken(9000)
+    ('8 s', '2.5 min', '2.5 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    value, unit = (seconds / 60, "min") if seconds < 2 * 3600 else (seconds / 3600, "h")
+    return f"{value:.0f} {unit}" if value >= 10 else f"{value:.1f} {unit}"
+
+
+# What is said before and during the cases: how long the run takes, and what its controls ask beside it.
+
+
+def costs_of(run: Run) -> list[Cost]:
+    """Return what each control of a run costs, about the tasks that are selected; a part of a run asks none."""
+    if not run.options.controls or run.options.shard is not None:
+        return []
+    from vlgate.run.probing import costs
+
+    asked = {batch.task.id for batch in run.collected.expected.values()}
+    return costs([task for task in run.plan.tasks if task.id in asked], run.options)
+
+
+def say_costs(run: Run) -> None:
+    """Say what the controls ask, before the first case is asked."""
+    reporter = run.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and not run.collects_only:
+        for cost in costs_of(run):
+            reporter.write_line(f"vlgate: {cost}")
+        if run.searched:
+            budget = run.options.shrink_budget
+            most = f"at most {run.searched * budget:,} requests, {budget:,} per case"
+            reporter.write_line(f"vlgate: searches for smallest changes: {run.searched:,} cases, {most}")
+
+
+def announce(run: Run, cases: int, seconds: float) -> Estimate:
+    """Say how long the run and its controls will take, if its model took some seconds for some cases.
+
+    Returns: the estimate, which may turn out wrong.
+    """
+    from vlgate.asking.pace import Pace
+
+    total = sum(len(batch.positions) for batch in run.collected.expected.values())
+    estimate = Estimate(Pace(cases=cases, seconds=seconds), total, int(run.config.getoption("numprocesses", None) or 1))
+    lines = [line for line in (estimate.line(), *map(estimate.more, costs_of(run))) if line]
+    reporter = run.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and lines:
+        if reporter._tw.width_of_current_line:  # noqa: SLF001  # pytest's letters are on this line
+            reporter.write_line("")
+        for line in lines:
+            reporter.write_line(line)
+    return estimate
+
+
+# The progress of a long run: a bar in a terminal, plain lines in a log.
 
 _EVERY = 15.0  # seconds between two plain lines
 

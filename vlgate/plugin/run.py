@@ -11,32 +11,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from vlgate.errors import ClusterEndedError, VlgateError, printable
-from vlgate.plugin import allure_link
-from vlgate.plugin.asked import Asked
-from vlgate.plugin.collected import Collected, batch_name, rows_of
-from vlgate.plugin.costs import announce, say_costs
-from vlgate.plugin.counts import count_cases
-from vlgate.plugin.ending import NO_MODEL, Ending, flagged
-from vlgate.plugin.exits import ExitGuard
-from vlgate.plugin.failures import escape_crash
-from vlgate.plugin.ledger import VERDICTS, ItemLedger, ItemSearch
-from vlgate.plugin.options import given
-from vlgate.plugin.progress import Progress
-from vlgate.plugin.searches import SHRINK
-from vlgate.report.results_folder import nothing_run
-from vlgate.run.rows import pack
-from vlgate.run.verdict import QUIET
+from vlgate.plugin import allure_link, parse_options
+from vlgate.plugin.asked import SHRINK, Asked
+from vlgate.plugin.collected import VERDICTS, Collected, ItemLedger, ItemSearch, batch_name, count_cases, rows_of
+from vlgate.plugin.ending import NO_MODEL, Ending, ExitGuard, escape_crash, flagged
+from vlgate.plugin.progress import Progress, announce, say_costs
+from vlgate.record.replies import pack
+from vlgate.record.results_folder import nothing_run
+from vlgate.record.verdict import QUIET
 from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
 if TYPE_CHECKING:
-    from vlgate.inference.pace import Pace
-    from vlgate.inference.predictor import ModelPredictor
+    from vlgate.asking.pace import Pace
+    from vlgate.asking.predictor import ModelPredictor
     from vlgate.plugin.closing import Closing
-    from vlgate.plugin.estimate import Estimate
-    from vlgate.run.model_card import ModelCard
-    from vlgate.run.results import RunResult
-    from vlgate.shrink.record import Shrunk
+    from vlgate.plugin.progress import Estimate
+    from vlgate.probes.shrink.record import Shrunk
+    from vlgate.record.model_card import ModelCard
+    from vlgate.record.results import RunResult
 
 PACE = "vlgate_pace"
 _REQUIRED = (
@@ -75,13 +68,13 @@ class Run(Asked):
         """
         if self.allure is not None:
             self.allure.start()
-        if self.worker is not None or not given.asks_for_suite(self.config):
+        if self.worker is not None or not parse_options.asks_for_suite(self.config):
             return
         try:
             _ = self.checked
         except VlgateError as error:
             raise pytest.UsageError(str(error)) from None
-        if given.names_suite(self.config) and not self.collects_only:
+        if parse_options.names_suite(self.config) and not self.collects_only:
             self.exits.start()
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
@@ -105,7 +98,7 @@ class Run(Asked):
 
     def load_model(self, session: pytest.Session) -> Predictor:
         """Load the model; if that fails, the first test says why and the run ends."""
-        from vlgate.inference.pace import pace
+        from vlgate.asking.pace import pace
 
         if self.worker is None:
             self.exits.start()
@@ -127,12 +120,12 @@ class Run(Asked):
     def _foreseeing(self, predictor: ModelPredictor, batches: Sequence[Batch], *, small: bool) -> Predictor:
         """The predictor that asks coming requests, too, if this process runs all tests, in an order that it knows."""
         if self.options.ray:
-            from vlgate.inference.foreseen import ForeseeingPredictor
-            from vlgate.run.asking.on_cluster import calls_at_once
+            from vlgate.asking.request_prefetch import ForeseeingPredictor
+            from vlgate.run.cluster import calls_at_once
 
             calls = calls_at_once(self.loaded[0])
             return ForeseeingPredictor(predictor=predictor, batches=batches, calls=calls, fills=small)
-        from vlgate.inference.prefetch import prefetching
+        from vlgate.asking.request_prefetch import prefetching
 
         return prefetching(predictor, batches) if self.worker is None and small else predictor
 
@@ -220,7 +213,7 @@ class Run(Asked):
         """Take the description of its model that a worker sends as it ends."""
         self.offered = self.offered or bool(output.get("vlgate_offered"))
         if "vlgate_model" in output:
-            from vlgate.run.model_card import card_from
+            from vlgate.record.model_card import card_from
 
             self.cards.append(card_from(output["vlgate_model"]))
 
@@ -255,11 +248,11 @@ class Run(Asked):
 
     def summarize(self, reporter: Any) -> None:
         """Print the result table."""
-        if self.config.option.collectonly and given.asks_for_suite(self.config):
+        if self.config.option.collectonly and parse_options.asks_for_suite(self.config):
             for line in nothing_run(self.options):
                 reporter.write_line(line)
         if self.unasked and "loaded" not in vars(self) and not self.cards:
-            command = shlex.join(["pytest", "--pyargs", given.SUITE, *self.typed])
+            command = shlex.join(["pytest", "--pyargs", parse_options.SUITE, *self.typed])
             reporter.write_line(
                 f"vlgate: no gate was judged, because no test of the suite was named: {command}", red=True
             )
@@ -276,7 +269,7 @@ class Run(Asked):
     @property
     def unasked(self) -> bool:
         """Whether the user typed options of a run, but no test of the suite."""
-        return bool(self.typed) and not (self.offered or self.result or given.names_suite(self.config))
+        return bool(self.typed) and not (self.offered or self.result or parse_options.names_suite(self.config))
 
     @property
     def _refused(self) -> bool:
@@ -288,7 +281,7 @@ class Run(Asked):
 
     def _left_out(self, session: pytest.Session) -> bool:
         """Whether the suite was asked for, but all of its tests were deselected in favour of others."""
-        asked = not self.searches and (self.offered or given.names_suite(self.config))
+        asked = not self.searches and (self.offered or parse_options.names_suite(self.config))
         return asked and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
 
     def _batches(self, capability: str) -> Mapping[str, Batch]:

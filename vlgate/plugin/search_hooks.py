@@ -9,12 +9,11 @@ from time import time
 import pytest
 
 from vlgate.errors import VlgateError
-from vlgate.plugin.collected import batch_name
-from vlgate.plugin.ledger import SEARCH
+from vlgate.plugin.asked import SHRINK
+from vlgate.plugin.collected import SEARCH, batch_name
 from vlgate.plugin.run import Run
-from vlgate.plugin.searches import SHRINK
+from vlgate.probes.shrink.record import Shrunk, recorded
 from vlgate.run.planning import subjects
-from vlgate.shrink.record import Shrunk, recorded
 from vlgate.types import Batch
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from textwrap import shorten, wrap
 from typing import Literal
 
-from vlgate.gates.deciding import first_word_doubt
+from vlgate.gates.decide import first_word_doubt
 from vlgate.metrics.names import HEADLINE
-from vlgate.run.results import RunResult, TaskResult
-from vlgate.sources.measures import measures
+from vlgate.record.results import RunResult, TaskResult
+from vlgate.sources.registry import measures
 from vlgate.types import Metric
 
 Word = Literal["can", "cannot", "unknown"]

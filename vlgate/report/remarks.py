@@ -1,21 +1,207 @@
-"""Remarks on the figures, in sentences: averages, flaws of the data, shortcuts, published figures."""
+"""Remarks on the figures, in sentences: averages, flaws, shortcuts, priors, published figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
-from vlgate.gates.correcting import NAMES
+from vlgate.audit.blind_baseline import solved
+from vlgate.audit.flaws import FATAL, Flaw
 from vlgate.gates.error_rates import ErrorRates
-from vlgate.health.flaws import FATAL, Flaw
-from vlgate.health.probes import solved
+from vlgate.gates.p_values import NAMES
+from vlgate.gates.records import Gate
 from vlgate.judging.verdicts import unread
+from vlgate.metrics.names import HEADLINE
 from vlgate.metrics.variants import how_it_differs
-from vlgate.report.beside import FEW, Shown, published_lines_of, standing_lines_of, study_line
+from vlgate.record.model_card import ModelCard
+from vlgate.record.results import RunResult, TaskResult
 from vlgate.report.rows import named
-from vlgate.run.model_card import ModelCard
-from vlgate.run.results import RunResult, TaskResult
-from vlgate.types import Ties
+from vlgate.sources.published.checkpoints import Standing, compared, standing, study
+from vlgate.sources.published.figures import Figure, beside, source
+from vlgate.types import Metric, Shape, Ties
+
+# A task's figures beside published ones: of the papers, and of the checkpoints that one study ran.
+
+FEW = Gate(task="", metric="").min_cases
+"""A figure over fewer cases than a gate needs by default is marked."""
+
+_NAMED = 2  # checkpoints with the same figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a run found of a task: its metrics, how many cases it judged, and how many of them a dispute corrected."""
+
+    task: str
+    shape: Shape
+    metrics: Mapping[str, Metric]
+    judged: int
+    corrected: int = 0
+
+
+def published_lines_of(shown: Shown) -> list[str]:
+    """Return the task's headline figure beside the published ones; without any of that, its other published metrics."""
+    headline = HEADLINE[shown.shape]
+    lines = {name: line for name in shown.metrics if (line := _published(shown, name))}
+    return [lines[headline]] if headline in lines else list(lines.values())
+
+
+def _published(shown: Shown, name: str) -> str:
+    groups: dict[str, list[Figure]] = {}
+    for figure in sorted(beside(shown.task, name), key=lambda figure: -figure.value):
+        groups.setdefault(_origin(figure), []).append(figure)
+    if not groups:
+        return ""
+    metric = shown.metrics[name]
+    few = f", over fewer than {FEW} cases" if metric.n < FEW else ""
+    said = "; ".join(
+        f"published ({origin}): {', '.join(f'{one.model} {one.value:.3f}' for one in found)}"
+        for origin, found in groups.items()
+    )
+    return f"{shown.task}: {name} {metric.value:.3f} here (n = {metric.n}{few}); {said}"
+
+
+def _origin(figure: Figure) -> str:
+    """Where a figure is from: ``Winoground, 3`` is table 3 of the paper."""
+    table = f"table {figure.table}" if figure.table[0].isdigit() else figure.table
+    cases = "" if figure.cases is None else f", {figure.cases:,} cases"
+    return f"{source(figure.paper).name}, {table}{cases}"
+
+
+def standing_lines_of(shown: Shown, ties: Ties) -> list[str]:
+    """Return lines about the rank of the task's figures among those of the checkpoints, if they can be compared.
+
+    They cannot if ties count, or if more cases were judged than the study has.
+    """
+    if ties != "strict":
+        return []
+    found = {name: shown.metrics[name] for name in compared(shown.task) if name in shown.metrics}
+    return [
+        _standing(shown, name, metric, where)
+        for name, metric in found.items()
+        if (where := standing(shown.task, name, metric.value, (metric.low, metric.high))) is not None
+        and shown.judged <= where.cases
+    ]
+
+
+def _standing(shown: Shown, name: str, metric: Metric, where: Standing) -> str:
+    of = study().checkpoints
+    part = f", on {shown.judged:,} of the {where.cases:,} cases" if shown.judged < where.cases else ""
+    part += f", {shown.corrected:,} with a corrected label" if shown.corrected else ""
+    note = f" ({where.note})" if where.note else ""
+    return (
+        f"{shown.task}: {name} {metric.value:.3f} ({metric.low:.3f} - {metric.high:.3f}{part}) stands "
+        f"{_place(where)}: {where.below} of {of} checkpoints are below and {where.above} above{_same(where)}; the "
+        f"interval holds {where.within} of them{note}"
+    )
+
+
+def _place(where: Standing) -> str:
+    if where.under is None or where.over is None:
+        name, value = where.under or where.over or ("", 0.0)
+        side = "above" if where.over is None else "below"
+        return f"{side} {name} ({value:.3f})"
+    return f"between {where.under[0]} ({where.under[1]:.3f}) and {where.over[0]} ({where.over[1]:.3f})"
+
+
+def _same(where: Standing) -> str:
+    if not where.same:
+        return ""
+    more = f" and {len(where.same) - _NAMED} more" if len(where.same) > _NAMED else ""
+    has = "has" if len(where.same) == 1 else "have"
+    return f", {', '.join(where.same[:_NAMED])}{more} {has} the same figure"
+
+
+def study_line() -> str:
+    """Return the source of the checkpoints' figures."""
+    known = study()
+    return f"The figures are of {known.checkpoints} {known.about}: {known.citation}; {known.url}, {known.file}."
+
+
+# Prior against image: what a model said about counterfactual images, by task and slice.
+
+_NAMED_SLICES = 3  # slices that a line names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorSplit:
+    """The replies about the ``n`` counterfactual images of a task, or of a slice of it, as shares that add up to 1.
+
+    ``right`` is what the image shows, ``prior`` what the normal image would have, ``other`` another wrong answer or a
+    tie, ``unread`` an answer that could not be read. ``low`` and ``high`` are the interval of ``prior``. ``normal`` is
+    the share of normal images about which the reply is right.
+    """
+
+    task: str
+    part: str
+    n: int
+    normal: float
+    right: float
+    prior: float
+    other: float
+    unread: float
+    low: float
+    high: float
+
+
+def recorded_splits(tasks: Mapping[str, Any]) -> tuple[PriorSplit, ...]:
+    """Return the splits of the tasks of ``metrics.json``, each task followed by its slices."""
+    return tuple(
+        split
+        for name, task in tasks.items()
+        for part, found in (("", task["metrics"]), *task["slices"].items())
+        if (split := _split(name, part, found)) is not None
+    )
+
+
+def prior_lines(run: RunResult) -> list[str]:
+    """Return a line for each task with counterfactual images, with the slices in which the prior is strongest."""
+    return [line for result in run.results for line in _lines(result.task.id, result.metrics, result.slices)]
+
+
+def _lines(task: str, metrics: Mapping[str, Any], slices: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    whole = _split(task, "", _plain(metrics))
+    if whole is None:
+        return
+    parts = [_split(task, part, _plain(found)) for part, found in slices.items()]
+    strong = sorted((part for part in parts if part is not None and part.prior > 0), key=lambda one: -one.prior)
+    most = ", ".join(f"{one.part} {one.prior:.3f}" for one in strong[:_NAMED_SLICES])
+    yield (
+        f"{task}: of {whole.n:,} counterfactual images, {whole.right:.3f} right, {whole.prior:.3f} "
+        f"({whole.low:.3f} - {whole.high:.3f}) as the normal image would be, {whole.other:.3f} wrong in another way, "
+        f"{whole.unread:.3f} unread; of the normal images, {whole.normal:.3f} right"
+        + (f"; the prior is strongest in {most}" if most else "")
+    )
+
+
+def _plain(metrics: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    names: Iterable[str] = ("value", "low", "high", "n")
+    return {metric: {name: getattr(found, name) for name in names} for metric, found in metrics.items()}
+
+
+def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> PriorSplit | None:
+    """The split of some figures; None for a task without counterfactual images."""
+    if "prior_rate" not in metrics or "acc_counterfactual" not in metrics:
+        return None
+    prior, right = metrics["prior_rate"], metrics["acc_counterfactual"]["value"]
+    unread = metrics["unread_rate"]["value"] if "unread_rate" in metrics else 0.0
+    return PriorSplit(
+        task=task,
+        part=part,
+        n=prior["n"],
+        normal=metrics["acc_normal"]["value"],
+        right=right,
+        prior=prior["value"],
+        other=max(0.0, 1 - right - prior["value"] - unread),
+        unread=unread,
+        low=prior["low"],
+        high=prior["high"],
+    )
+
+
+# Remarks on the figures, in sentences: averages, flaws of the data, shortcuts, published figures.
 
 ASSUMED = (
     "simulated; assumes independent gates, and new samples of as many cases; in brackets: the rates of 80 % of the "

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vlgate.gates.records import OUTCOMES, RELEASABLE, Decision, GateKind, Outcome
-from vlgate.judging.causes import causes
-from vlgate.judging.judged import verdicts_of
+from vlgate.judging.judged import causes, verdicts_of
 from vlgate.metrics.names import CONTROLLED, DIFFERENCES, HEADLINE
-from vlgate.run.results import RunResult, TaskResult
+from vlgate.record.results import RunResult, TaskResult
 from vlgate.types import CAPABILITIES, Difference, Metric
 
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ImageError
-from vlgate.recorded.folder import SHRUNK
-from vlgate.report.whole_file import whole_file, write_whole
-from vlgate.shrink.causes import Cause, clusters
-from vlgate.shrink.moves import Move, perturbed
-from vlgate.shrink.record import Shrunk
-from vlgate.shrink.space import space
+from vlgate.probes.shrink.moves import Move, perturbed
+from vlgate.probes.shrink.record import Cause, Shrunk, clusters
+from vlgate.probes.shrink.space import space
+from vlgate.record.folder import SHRUNK
+from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.types import Case, LazyImage, Task, images_of
 
 FILE = SHRUNK
-FOLDER = "shrunk"
+SHRUNK_FOLDER = "shrunk"
 """The folder of the images before and after each find."""
 MOST_CAUSES = 10
 """The most causes that are listed, those with the most finds."""
@@ -78,7 +77,7 @@ def write_shrunk(file: Path, searches: Sequence[Shrunk], tasks: Sequence[Task] =
     broken = [search for search in searches if search.ending == "broken"]
     folder = file.parent
     if broken and cases:
-        (folder / FOLDER).mkdir(exist_ok=True)
+        (folder / SHRUNK_FOLDER).mkdir(exist_ok=True)
     lines = []
     for number, search in enumerate(broken, start=1):
         case = cases.get((search.task, search.case))
@@ -118,7 +117,7 @@ def _written(folder: Path, name: str, image: LazyImage) -> str | None:
         loaded = image.load()
     except ImageError:
         return None
-    place = f"{FOLDER}/{name}"
+    place = f"{SHRUNK_FOLDER}/{name}"
     with whole_file(folder / place) as part:
         loaded.save(part, format="PNG")
     return place

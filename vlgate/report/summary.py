@@ -7,19 +7,23 @@ from pathlib import Path
 
 from vlgate.errors import printable
 from vlgate.gates.records import OUTCOMES
-from vlgate.recorded.folder import titled
+from vlgate.record.comparison import comparison_lines
+from vlgate.record.folder import titled
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
+from vlgate.record.results import RunResult
+from vlgate.record.verdict import outcome_of
+from vlgate.record.whole_file import write_whole
 from vlgate.report.abilities import HEADING, abilities
-from vlgate.report.comparison import comparison_lines
-from vlgate.report.controlled.lines import markdown_lines
-from vlgate.report.controlled.tables import tables_of
-from vlgate.report.explanations.files import explained_lines
-from vlgate.report.priors import prior_lines
+from vlgate.report.controls import markdown_lines, tables_of
+from vlgate.report.explanations import explained_lines
 from vlgate.report.remarks import (
     ASSUMED,
     average_lines,
     check_lines,
     error_rate_lines,
     flaw_lines,
+    prior_lines,
     published_lines,
     shortcut_lines,
     standing_lines,
@@ -28,11 +32,6 @@ from vlgate.report.remarks import (
 )
 from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, rows
 from vlgate.report.shrunk import shrunk_lines
-from vlgate.report.whole_file import write_whole
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
-from vlgate.run.results import RunResult
-from vlgate.run.verdict import outcome_of
 
 
 def write_summary(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:

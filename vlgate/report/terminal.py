@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from io import StringIO
 
-from vlgate.cache.place import shown_size
+from vlgate.asking.cache.folder import shown_size
 from vlgate.errors import printable
+from vlgate.record.comparison import comparison_lines
+from vlgate.record.model_card import CacheUse
+from vlgate.record.options import Options
+from vlgate.record.results import RunResult
 from vlgate.report.abilities import ability_lines
 from vlgate.report.ci.release import Release, not_passed_lines, release_line
-from vlgate.report.comparison import comparison_lines
 from vlgate.report.remarks import average_lines, error_rate_lines, fatal_lines, shortcut_lines, variant_lines
 from vlgate.report.rows import (
     HEADINGS,
@@ -21,9 +24,6 @@ from vlgate.report.rows import (
     rows,
     unit_line,
 )
-from vlgate.run.model_card import CacheUse
-from vlgate.run.options import Options
-from vlgate.run.results import RunResult
 
 REASONS = 8
 """The most reasons of gates that did not pass; the table and the results folder have all."""

@@ -1,4 +1,4 @@
-"""The end of a run: compute the figures, compare them with the text-only model, and decide the gates."""
+"""The end of a run, or of one part: compute the figures, compare with the text-only model, decide the gates."""
 
 from __future__ import annotations
 
@@ -6,29 +6,30 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from vlgate import __version__
-from vlgate.comparing.cases import judged_cases
-from vlgate.comparing.changes import change_decisions
-from vlgate.comparing.earlier import EarlierRun
-from vlgate.comparing.pairing import LaterRun, compare
-from vlgate.gates.correcting import corrected
-from vlgate.gates.deciding import tasks_without_scores, without_scores
+from vlgate.asking.predictor import score
+from vlgate.errors import OptionError
+from vlgate.gates.decide import tasks_without_scores, without_scores
 from vlgate.gates.error_rates import error_rates
 from vlgate.gates.must_hold import must_hold_decision
+from vlgate.gates.p_values import corrected
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
-from vlgate.inference.predictor import score
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
+from vlgate.record.cases import judged_cases
+from vlgate.record.comparison import EarlierRun, LaterRun, compare
+from vlgate.record.judging_again import ABOUT_REPLIES
+from vlgate.record.options import FIRST, Options, Shard, meant_folder
+from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, decisions, tabulate
+from vlgate.record.run_gates import change_decisions, required, unjudged_gates, without_passes
+from vlgate.record.verdict import digests
 from vlgate.run.examining import UNEXAMINED, examined, without_copies
-from vlgate.run.held import required, unjudged_gates
 from vlgate.run.loading import blind_predictor
-from vlgate.run.options import FIRST, Options, meant_folder
-from vlgate.run.planning import sample
-from vlgate.run.quick import without_passes
-from vlgate.run.results import RunResult, TaskResult, averages, decisions, tabulate
-from vlgate.run.verdict import digests
+from vlgate.run.planning import Plan, sample
 from vlgate.sources.registry import shapes
 from vlgate.types import Batch, Task, Verdict
+
+# The end of a run: compute the figures, compare them with the text-only model, and decide the gates.
 
 BLIND_CASES = 20_000  # per task: the blind figure is then within 0.007 of that of all cases, 19 times in 20
 
@@ -154,3 +155,68 @@ def _blind(
     predictor = blind_predictor(options, reduced)
     batches = [Batch(task=task, positions=tuple(range(len(task.cases))), ties=options.ties) for task in reduced]
     return {batch.task.id: judge(batch, score(predictor, batch)) for batch in batches}
+
+
+# One part of a run (``--shard I/N``): what it cannot do, what it lacks, and its result, in which no gate is judged.
+
+_ABOUT_THE_WHOLE = frozenset({*ABOUT_REPLIES, "required", "require-gates"})
+
+
+def refuse_for_a_part(options: Options, *, searches: bool) -> None:
+    """Refuse what only a whole run can do.
+
+    Raises: OptionError, which names the option and the remedy.
+    """
+    why = ""
+    if options.explain:
+        why = "--explain explains the worst missed cases of a whole run, which a part does not know"
+    elif options.controls and options.controls_named:
+        why = "--controls asks about a sample of the whole run, and a part has some of its cases only"
+    elif searches:
+        why = "-m shrink searches a sample of the whole run"
+    if options.shard is not None and why:
+        raise OptionError(f"--shard={options.shard.number}/{options.shard.of}: {why}; leave one of the two out")
+
+
+def conclude_part(
+    tasks: Sequence[Task],
+    verdicts: Mapping[str, Sequence[Verdict]],
+    thresholds: Thresholds,
+    options: Options,
+    shard: Shard,
+) -> RunResult:
+    """Compute the figures of a part; every gate is listed as not run.
+
+    The tasks are not examined for flaws, and nothing is compared with a baseline: the run that joins the parts does
+    both.
+
+    Args:
+        tasks: the tasks of the plan of the whole run.
+        verdicts: the verdicts of the part's cases, by task id, in the task's order.
+        thresholds: the gates.
+        options: the options of the run.
+        shard: which part this is.
+    """
+    plain = replace(options, health="off", require_gates=False)
+    found = conclude(tasks, verdicts, thresholds, plain)
+    gates = [one.gate for one in found.decisions if one.gate.metric not in _ABOUT_THE_WHOLE]
+    why = f"{shard}, of which {NOT_JUDGED}"
+    decisions = tuple(Decision(gate=gate, outcome="not run", why=why) for gate in gates)
+    return replace(found, decisions=decisions, error_rates=None, part=shard)
+
+
+def lacks_of_part(plan: Plan, asked: Collection[str], decisions: Sequence[Decision]) -> list[str]:
+    """Return why a part cannot be joined with others, in sentences.
+
+    Args:
+        plan: the plan, with the batches of the part.
+        asked: the ids of the batches that were selected.
+        decisions: the decisions about the run as a whole; one about its replies objects to them.
+    """
+    sizes = {name: len(batch.positions) for name, batch in plan.batches.items()}
+    left = sum(size for name, size in sizes.items() if name not in asked)
+    said = [f"{one.gate.id}: {one.why}" for one in decisions if one.gate.metric in ABOUT_REPLIES]
+    if left:
+        remedy = "select tasks with --suite instead"
+        said.append(f"{left:,} of the {sum(sizes.values()):,} cases of the part were deselected; {remedy}")
+    return said

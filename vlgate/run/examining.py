@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from vlgate.audit.blind_baseline import probe
+from vlgate.audit.flaws import Flaw, examine, true_texts
+from vlgate.audit.near_copies import copied, near_copies
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
-from vlgate.health.copies import copied, near_copies
-from vlgate.health.flaws import Flaw, examine, true_texts
-from vlgate.health.probes import probe
 from vlgate.judging.judged import verdicts_of
-from vlgate.run.options import Options
-from vlgate.run.results import TaskResult
+from vlgate.record.options import Options
+from vlgate.record.results import TaskResult
 from vlgate.types import Task
 
 EXAMINED_CASES = 20_000  # in all tasks: with more, the text-only probes would take longer than a quick model

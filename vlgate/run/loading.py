@@ -1,42 +1,153 @@
-"""Loading the model that the options name, checking it, and describing it."""
+"""Load the model that the options name and its text-only baseline, check it, and describe it."""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from vlgate.checks.batch_invariance import check_batch_invariance
-from vlgate.checks.check import Check
-from vlgate.checks.determinism import check_determinism
-from vlgate.checks.near_copies import Anew
-from vlgate.checks.polarity import check_polarity
-from vlgate.checks.precision import check_precision, drawn, lacks_room
-from vlgate.checks.rounds import ROUNDING, together
+from vlgate.asking.batching import Caller, out_of_memory
+from vlgate.asking.cached_caller import CachedCaller
+from vlgate.asking.call_limit import Watch, unwatched
+from vlgate.asking.checks.check import ROUNDING, Check, together
+from vlgate.asking.checks.invariance import Anew, check_batch_invariance, check_determinism
+from vlgate.asking.checks.polarity import check_polarity
+from vlgate.asking.checks.precision import check_precision, drawn, lacks_room
+from vlgate.asking.items import Copies, gets_names
+from vlgate.asking.predictor import ModelPredictor, threshold_of
 from vlgate.errors import ModelLoadError, ModelReplyError, described, printable
-from vlgate.inference.batching import Caller, out_of_memory
-from vlgate.inference.call_limit import Watch, unwatched
-from vlgate.inference.items import Copies, gets_names
-from vlgate.inference.predictor import ModelPredictor, threshold_of
-from vlgate.inference.remembered import RememberingCaller
-from vlgate.models.checkpoints.device import pick_device
-from vlgate.models.checkpoints.share import room_of, share_threads
+from vlgate.models.checkpoints.device import device_name, pick_device, room_of, share_threads
+from vlgate.models.loading.catalogue import registered
 from vlgate.models.loading.compiled import compiled
-from vlgate.models.loading.registered import registered
 from vlgate.models.loading.registry import LoadedModel, load, takes
 from vlgate.models.loading.unloaded import Unloaded, note_of
-from vlgate.models.reference.blind import Blind
-from vlgate.run.asking.batch_sizes import batch_sizes
-from vlgate.run.asking.kept_checks import keep_checks, kept_checks
-from vlgate.run.asking.on_cluster import load_on_cluster
-from vlgate.run.asking.remembering import cache_use, remembering
-from vlgate.run.asking.unloaded import unloaded
-from vlgate.run.baseline import lessons
-from vlgate.run.model_card import ModelCard, added
-from vlgate.run.options import DEFAULT_BATCH, Options
+from vlgate.models.reference.blind import Blind, Lesson
+from vlgate.record.model_card import ModelCard, added
+from vlgate.record.options import DEFAULT_BATCH, Options
+from vlgate.run.cluster import load_on_cluster
+from vlgate.run.planning import EMBEDDED
+from vlgate.run.remembering import cache_use, keep_checks, kept_checks, remembering, unloaded
+from vlgate.sources.graphs.generated import GENERATED
+from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.registry import read_tasks
 from vlgate.types import Answerer, Ask, Case, Compare, Comparer, LazyImage, Prepared, Request, Task, images_of
+
+# The batch size that fits a model on a device: found once, as memory runs out, and remembered for the next run.
+
+FILE = "batch-sizes.json"
+MOST = 500
+"""How many models and devices are remembered; those that were noted first make room."""
+
+
+@dataclass(slots=True, kw_only=True)
+class BatchSizes:
+    """What is remembered of one model on one device, in a file that all runs of a user share.
+
+    ``damaged`` says what is wrong with the file; empty for nothing. A file that cannot be read or written only costs
+    the time to find the size again.
+    """
+
+    file: Path
+    key: str
+    default: int
+    damaged: str = field(default="", init=False)
+    remembered: int | None = field(default=None, init=False)
+
+    def first(self) -> int:
+        """Return the batch size to begin with: the one that an earlier run ended with, or else the default."""
+        size = self._read().get(self.key)
+        self.remembered = size if size is not None and size < self.default else None
+        return self.remembered or self.default
+
+    def halved(self, size: int) -> None:
+        """Note a smaller batch size, as soon as memory has run out with twice as many items."""
+        kept = {key: other for key, other in self._read().items() if key != self.key}
+        content = dict([*kept.items(), (self.key, size)][-MOST:])
+        part = self.file.with_name(f".{self.file.name}.{os.getpid()}.part")
+        with suppress(OSError):
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+            part.replace(self.file)  # whole or not at all; of two processes that write at once, one finds it again
+
+    def note(self, size: int) -> str:
+        """Return a note for the readers of the results about the size that a run ended with; empty for the default."""
+        said = [self.damaged] if self.damaged else []
+        if size < self.default:
+            when = "in an earlier run" if size == self.remembered else "in this run"
+            said.append(
+                f"the model got at most {size} requests at a time, because memory ran out with more {when}; "
+                f"give --batch-size={self.default} to try more once, or delete {self.file} to forget all sizes"
+            )
+        return "; ".join(said)
+
+    def _read(self) -> dict[str, int]:
+        self.damaged = ""
+        try:
+            content = json.loads(self.file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            self.damaged = f"{self.file} cannot be read ({error}), so no batch size is known; delete it"
+            return {}
+        right = isinstance(content, dict) and all(type(size) is int and size > 0 for size in content.values())
+        if not right:
+            self.damaged = f"{self.file} holds no batch sizes, so none is known; delete it"
+            return {}
+        return dict(content)
+
+
+def batch_sizes(loaded: LoadedModel, default: int) -> BatchSizes:
+    """Return what is remembered of a model on its device."""
+    from platformdirs import user_cache_path
+
+    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")  # which share a device
+    key = f"{loaded.fingerprint} {device_name(loaded.device)} {workers}"
+    return BatchSizes(file=user_cache_path("vlgate", appauthor=False) / FILE, key=key, default=default)
+
+
+# The text-only baseline: what it is trained on in addition to a task, and how its figures are reported.
+
+_OTHER_SEED = 1_000_003  # added to the run's seed; a user who tries neighbouring seeds does not meet it
+_GRAPHS = "scene-graphs"
+
+
+def lessons(tasks: Sequence[Task], options: Options) -> dict[str, Sequence[Lesson]]:
+    """Generate the generated tasks among some tasks again with another seed, so that a baseline can be trained on them.
+
+    A cross-validated baseline is below chance on tasks that are balanced on purpose; one that is trained on independent
+    cases is not. Drawn scenes have images of their own. Questions from scene graphs are made from each half of the
+    graphs, and those of one half judge the images of the other. If a half has too few questions, there is no lesson.
+
+    Returns: what to learn from, by task id; tasks that are not generated are absent.
+    """
+    wanted = {task.id for task in tasks}
+    read = ReadOptions(
+        folders=options.data,
+        seed=options.seed + _OTHER_SEED,
+        wanted=lambda name: name in wanted and name.startswith(f"{EMBEDDED}/"),
+        pairs=options.pairs,
+        missing_images=options.missing_images,
+    )
+    found: dict[str, Sequence[Lesson]] = {task.id: (Lesson(cases=task.cases),) for task in read_tasks(read)}
+    tests = [test for test in GENERATED if f"{_GRAPHS}/{test}" in wanted]
+    if tests:  # the import takes 0.1 s, because it loads the ontology and the generator
+        from vlgate.sources.graphs.annotated import further_cases, half_of
+
+        for test, halves in further_cases(read, tests).items():
+            found[f"{_GRAPHS}/{test}"] = [
+                Lesson(cases=cases, judges=lambda key, half=half: half_of(key) != half)  # type: ignore[misc]
+                for half, cases in enumerate(halves)
+            ]
+    return found
+
+
+# Loading the model that the options name, checking it, and describing it.
 
 CHECKED_CASES = 8  # per task; the first of their requests are asked again to check batch invariance and determinism
 
@@ -274,10 +385,10 @@ def _asks_of_one_image(task: Task) -> bool:
     return {Ask, Compare} <= kinds
 
 
-def _waiting(caller: Caller | RememberingCaller, loaded: LoadedModel) -> Caller | RememberingCaller:
+def _waiting(caller: Caller | CachedCaller, loaded: LoadedModel) -> Caller | CachedCaller:
     """The same caller, which loads a model that is not loaded before it asks it, so that no limit counts that time."""
     model = loaded.model
-    if not isinstance(model, Unloaded) or not isinstance(caller, RememberingCaller):
+    if not isinstance(model, Unloaded) or not isinstance(caller, CachedCaller):
         return caller
     return replace(caller, ready=model.load, loaded=lambda: model.loaded)
 

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from vlgate.errors import OptionError, UnknownNameError
-from vlgate.inference.order import hashed_cases
+from vlgate.asking.items import hashed_cases
+from vlgate.audit.label_fixes import KNOWN, applied, read_disputes, reported
+from vlgate.errors import OptionError, UnknownNameError, VlgateError
 from vlgate.metrics.variants import VARIANTS
+from vlgate.record.cases import plain_id
+from vlgate.record.options import Options
 from vlgate.run.census import partly_missing
-from vlgate.run.options import Options
-from vlgate.run.parts.sharding import part_of
-from vlgate.run.quick import quick_sample
+from vlgate.run.sampling import part_of, quick_sample
 from vlgate.run.together import asked_together
 from vlgate.seeds import generator
 from vlgate.sources.data_folders import another_folder
-from vlgate.sources.disputes import KNOWN, applied, read_disputes, reported
-from vlgate.sources.reading.json_file import collector_paused
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.text_files import collector_paused
 from vlgate.sources.registry import PROTOCOLS, SOURCES, read_tasks, shapes
 from vlgate.types import UNDRAWN, Batch, Shape, Task
+
+# The plan of a run: which tasks it asks, which of their cases, and which cases each pytest item holds.
 
 PAIRS_AT_MOST = 2000  # with more cases, items are batches: each item costs 0.45 ms, with Allure 1.4 ms and 2 files
 CASES_A_BATCH = 256
@@ -220,15 +223,6 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
     return found
 
 
-def plain_id(name: str) -> str:
-    """Return a name of characters that pytest does not escape.
-
-    >>> plain_id("scenes/relations:a dog")
-    'scenes/relations:a_dog'
-    """
-    return re.sub(r"[^A-Za-z0-9_.,:+/#@-]", "_", name)
-
-
 def _unused(name: str, taken: Mapping[str, Batch]) -> str:
     """An id that is not taken yet, of characters that pytest does not escape."""
     plain = plain_id(name)
@@ -236,3 +230,39 @@ def _unused(name: str, taken: Mapping[str, Batch]) -> str:
     while found in taken:
         number, found = number + 1, f"{plain}~{number}"
     return found
+
+
+# Read the tasks of a finished run again, for their images, without a model.
+
+
+def tasks_again(
+    figures: Mapping[str, Any], environment: Mapping[str, Any], data: Sequence[Path] = ()
+) -> tuple[tuple[Task, ...], str]:
+    """Read the tasks of a run again.
+
+    Args:
+        figures: the content of ``metrics.json``.
+        environment: the content of ``environment.json``, which names the data folders and the options.
+        data: the data folders; by default those that the run names.
+
+    Returns: the tasks, and why there are none; one of them is empty.
+    """
+    known = environment.get("options", {})
+    if not known:
+        return (), "environment.json is not there, so the images cannot be found again"
+    options = Options(
+        folder=Path(known["folder"]),
+        suite=tuple(figures["tasks"]),
+        data=tuple(data) or tuple(Path(folder) for folder in known["data"]),
+        pairs=known["pairs"],
+        missing_images="skip",
+        protocols=frozenset(known["protocols"]),
+        ask=known.get("ask", "apart"),
+        seed=figures["run"]["seed"],
+        thresholds=None,
+        results=Path(),
+    )
+    try:
+        return make_plan(options).tasks, ""
+    except VlgateError as error:
+        return (), f"the images cannot be found again: {error}"

@@ -7,7 +7,7 @@ Each question is asked twice, with the candidates in two orders, and the two req
 - ``image_choice``: the image of the text, a choice among all, in a random order, and in that order rotated by half;
 - ``question_quad``, ``twin_questions``: each question about an image, beside the other image of the case.
 
-The ids, tags, shapes and metrics of the tasks stay. ``vlgate.judging.together`` says what the replies come to.
+The ids, tags, shapes and metrics of the tasks stay. ``vlgate.judging.shapes`` says what the replies come to.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from vlgate.errors import OptionError
-from vlgate.judging.together import SHAPES
+from vlgate.judging.shapes import TOGETHER_SHAPES
 from vlgate.metrics.clusters import ordinal
 from vlgate.seeds import generator
 from vlgate.types import Ask, Case, Compare, LazyImage, Request, Shape, Task, images_of, text_of
@@ -42,7 +42,7 @@ def asked_together(tasks: Sequence[Task], seed: int) -> tuple[tuple[Task, ...], 
 
     Raises: OptionError if no task has cases with several images.
     """
-    changed = [task.id for task in tasks if task.shape in SHAPES]
+    changed = [task.id for task in tasks if task.shape in TOGETHER_SHAPES]
     if not changed:
         raise OptionError(
             "--ask=together: no case of these tasks has several images; name a task of other cases with --suite, such "
@@ -53,7 +53,7 @@ def asked_together(tasks: Sequence[Task], seed: int) -> tuple[tuple[Task, ...], 
         f"asked with their images together (--ask=together): {', '.join(changed[:_NAMED])}{more}; a choice counts only "
         "if the model makes it in both orders of the candidates, and the texts are not examined for flaws and shortcuts"
     )
-    return tuple(_together(task, seed) if task.shape in SHAPES else task for task in tasks), note
+    return tuple(_together(task, seed) if task.shape in TOGETHER_SHAPES else task for task in tasks), note
 
 
 def _together(task: Task, seed: int) -> Task:

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vlgate.perturb.foils.captions.noun_phrases import number
-from vlgate.perturb.foils.captions.pronouns import is_person
-from vlgate.perturb.foils.captions.word_lists import words
-from vlgate.perturb.inflection import singular
+from vlgate.perturb.foils.captions.agreement import is_person
+from vlgate.perturb.foils.captions.noun_phrases import number, words
 from vlgate.perturb.ontology.ontology import Ontology, default_ontology
-from vlgate.perturb.parsing.parsed import Parsed, Token
+from vlgate.perturb.text.grammar import singular
+from vlgate.perturb.text.parsed import Parsed, Token
 
 _GROUPS = words("group of people")
 _MANY = words("many")

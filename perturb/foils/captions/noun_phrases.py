@@ -1,13 +1,88 @@
-"""The noun phrases of a parsed caption: head, determiner and number."""
+"""The noun phrases of a parsed caption (head, determiner, number), and nouns whose number says little."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
-from vlgate.perturb.foils.captions.word_lists import words
-from vlgate.perturb.inflection import plural, singular
-from vlgate.perturb.parsing.parsed import Parsed, Span
+from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.text.grammar import plural, singular
+from vlgate.perturb.text.parsed import Parsed, Span
+
+# Lists of words that decide whether a noun phrase gives a foil, from ``word_lists.tsv``.
+
+_FILE = Path(__file__).with_name("word_lists.tsv")
+
+
+def words(name: str) -> frozenset[str]:
+    """Return a list of words.
+
+    Raises: KeyError if there is no list of that name.
+
+    >>> "policeman" in words("male")
+    True
+    """
+    return _lists()[name]
+
+
+@cache
+def _lists() -> Mapping[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for row in rows_of(_FILE.name, _FILE.read_text(encoding="utf-8"), "list", "meaning", "words"):
+        found[row["list"]] = found.get(row["list"], frozenset[str]()) | frozenset(row["words"].split())
+    return MappingProxyType(found)
+
+
+# Nouns whose number says little about what an image shows, by the reason.
+
+GROUP = "the noun names a quantity or a group"
+IMAGE = "the noun names the picture"
+SUBSTANCE = "the noun may name a substance"
+MORE = "more of it may be there than the caption tells"
+PAIRED = "the noun comes in pairs or has two halves"
+
+_LISTS = MappingProxyType(
+    {
+        GROUP: "group",
+        "the noun names a part or a side": "part",
+        IMAGE: "image",
+        "the noun names an event, a time or something abstract": "abstract",
+        MORE: "unbounded",
+        SUBSTANCE: "substance",
+        PAIRED: "paired",
+    }
+)
+
+
+def reason_of(noun: str) -> str | None:
+    """Return why the number of a noun in the singular says little, or None if it is a countable object.
+
+    >>> reason_of("group"), reason_of("giraffe")
+    ('the noun names a quantity or a group', None)
+    """
+    return _reasons().get(noun)
+
+
+def has_kind(noun: str, reason: str) -> bool:
+    """Whether a noun in the singular is in the list of ``GROUP``, ``IMAGE``, ``SUBSTANCE``, ``MORE`` or ``PAIRED``.
+
+    >>> has_kind("ski", PAIRED)
+    True
+    """
+    return noun in words(_LISTS[reason])
+
+
+@cache
+def _reasons() -> Mapping[str, str]:
+    found = {noun: reason for reason, name in reversed(tuple(_LISTS.items())) for noun in words(name)}
+    return MappingProxyType(found)
+
+
+# The noun phrases of a parsed caption: head, determiner and number.
 
 Lead = Literal["none", "a", "the", "this", "number", "quantity", "possessive", "possessor", "other"]
 """What a noun phrase begins with: "two" is a number, "several" a quantity, "his" possessive, "a man's" a possessor."""

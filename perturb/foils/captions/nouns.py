@@ -6,16 +6,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vlgate.perturb.captions.fitness import unfit
-from vlgate.perturb.foils.candidate import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.captions.doubts import not_plain, unreal
 from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_same, mentions
-from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read, words
 from vlgate.perturb.foils.captions.object_names import ObjectClass, ObjectNames, coco_names
-from vlgate.perturb.foils.captions.phrase_doubts import not_plain, unreal
-from vlgate.perturb.foils.captions.word_lists import words
-from vlgate.perturb.inflection import plural
 from vlgate.perturb.ontology.ontology import default_ontology
-from vlgate.perturb.parsing.parsed import Edit, Parsed
+from vlgate.perturb.text.fitness import unfit
+from vlgate.perturb.text.grammar import plural
+from vlgate.perturb.text.parsed import Edit, Parsed
 
 _PLAIN = words("plain")
 """Adjectives that suit any object."""
@@ -133,7 +132,7 @@ def _repeated(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> bool:
 
 
 def _singular(word: str) -> str:
-    from vlgate.perturb.inflection import singular
+    from vlgate.perturb.text.grammar import singular
 
     return singular(word) or word
 

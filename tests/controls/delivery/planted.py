@@ -14,9 +14,9 @@ from PIL import Image, ImageOps
 from torchvision.transforms import functional as F  # noqa: N812
 from transformers.image_utils import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
 
-from vlgate.models.region_network import source
-from vlgate.models.region_network.network import features_of
-from vlgate.models.regions.cache import RegionCache
+from vlgate.models.regions import region_network
+from vlgate.models.regions.region_network import features_of
+from vlgate.models.regions.regions import RegionCache
 from vlgate.types import FloatArray, LazyImage, Match
 
 Change = Callable[[Image.Image], Image.Image]
@@ -161,7 +161,9 @@ def wrong_mean(
     """Normalise pixels wrongly inside a model of the package: twice in LXMERT, with another mean in the other."""
     with pytest.MonkeyPatch.context() as patch:
         if hasattr(model, "match"):
-            patch.setattr(source, "features_of", lambda net, crops, places: features_of(net, 2 * crops - 1, places))
+            patch.setattr(
+                region_network, "features_of", lambda net, crops, places: features_of(net, 2 * crops - 1, places)
+            )
             patch.setattr(model._inputs.source, "_cache", RegionCache())
         else:
             prepare = model._prepare

@@ -7,7 +7,7 @@ from zlib import crc32
 import numpy as np
 from PIL import Image
 
-from vlgate.controls.delivery.canaries import CANARIES, drawn
+from vlgate.probes.controls.canaries import CANARIES, drawn
 
 _SAID = re.compile(r"(?:There is a|a photo of a|^)\s*(\w+) (\w+)\.?$")
 _SIDE = 32

@@ -6,15 +6,13 @@ from PIL import Image
 
 from tests.controls.delivery.planted import PLANTED, each, grey, spoilt
 from tests.controls.delivery.remembering import Remembering
-from vlgate.controls.delivery.arriving import alone, kept
-from vlgate.controls.delivery.asking import Asker
-from vlgate.controls.delivery.canaries import CANARIES
-from vlgate.controls.delivery.control import DELIVERY, about_model
-from vlgate.controls.delivery.diagnosing import MOST_REQUESTS, diagnose
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.fixtures.bag_of_words import build
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.models.reference.controls import Constant, Oracle, Random
+from vlgate.probes.controls.canaries import CANARIES, Asker
+from vlgate.probes.controls.delivery import DELIVERY, MOST_REQUESTS, about_model, diagnose
+from vlgate.probes.controls.faults import alone, kept
 
 
 def asked(model):

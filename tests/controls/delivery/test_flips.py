@@ -6,16 +6,15 @@ from PIL import Image
 
 from tests.controls.delivery.planted import on, opened, spoilt
 from tests.controls.delivery.remembering import Remembering
-from vlgate.controls.control import Sample
-from vlgate.controls.delivery.canaries import CANARIES
-from vlgate.controls.delivery.flips import measure, requests
-from vlgate.controls.delivery.variants import FAMILIES, VARIANTS
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NoReplyError
 from vlgate.images.files import file_image
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
-from vlgate.perturb.images.encodings import as_png
+from vlgate.perturb.images.benign import as_png
+from vlgate.probes.controls.canaries import CANARIES
+from vlgate.probes.controls.control import Sample
+from vlgate.probes.controls.flips import FAMILIES, VARIANTS, measure, requests
 from vlgate.types import TIED, Ask, Batch, Case, Match, Task
 
 

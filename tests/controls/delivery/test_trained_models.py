@@ -11,10 +11,10 @@ from transformers.image_utils import (
 )
 
 from tests.controls.delivery.planted import PLANTED, planted, wrong_mean
-from vlgate.controls.delivery.diagnosing import diagnose
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.models.loading.registry import load
+from vlgate.probes.controls.delivery import diagnose
 
 
 @pytest.fixture(scope="module")

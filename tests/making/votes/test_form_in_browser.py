@@ -7,8 +7,7 @@ import pytest
 from browser import MISSING, Browser
 from voting import PAIRS, SCRIPT, read_items, write_cases
 
-from vlgate.making.votes.form import Layout, write_forms
-from vlgate.making.votes.items import digest
+from vlgate.making.votes.form import Layout, digest, write_forms
 from vlgate.making.votes.reading import read_votes
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from voting import PAIRS, QUAD, SET, read_items, write_cases
 
 from vlgate.errors import OptionError
-from vlgate.making.votes.items import digest, items_of
+from vlgate.making.votes.form import digest, items_of
 from vlgate.report.difference import bold, difference
 from vlgate.types import Ask, Case, LazyImage, Task
 

@@ -8,10 +8,9 @@ import pytest
 from voting import PAIRS, read_items, write_cases
 
 from vlgate.errors import DataError
-from vlgate.making.votes.crowd import COLUMNS, write_rows
-from vlgate.making.votes.items import digest
+from vlgate.making.votes.form import COLUMNS, digest, write_rows
 from vlgate.making.votes.reading import read_votes
-from vlgate.report.exports.flat import text_of_cell
+from vlgate.report.exports.rows import text_of_cell
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import json
 
 from PIL import Image
 
-from vlgate.making.votes.items import items_of, shuffled
-from vlgate.sources.benchmarks import own_cases
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.making.votes.form import items_of, shuffled
+from vlgate.sources.own import cases
+from vlgate.sources.reading.source import ReadOptions
 
 SCRIPT = "<script>document.title='taken'</script>"
 PAIRS = [
@@ -33,7 +33,7 @@ def write_cases(folder, tasks):
 def read_items(folder, seed=0):
     """The items of all tasks in a folder, in the order of a form."""
     options = ReadOptions(folders=(folder,), seed=seed, wanted=lambda _: True)
-    return shuffled((item for task in own_cases.read(options) for item in items_of(task, seed)), seed)
+    return shuffled((item for task in cases.read(options) for item in items_of(task, seed)), seed)
 
 
 def answer_of(item, meaning):

@@ -5,8 +5,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from vlgate.metrics.perception.faculties import FACULTIES
-from vlgate.metrics.perception.psychometric import band, fits, fitted, grid, most_telling, posterior, share
+from vlgate.metrics.perception import FACULTIES, band, fits, fitted, grid, most_telling, posterior, share
 
 PLACES = np.array([0.0, 0.3, 0.5, 0.8, 1.0])
 ASKED = np.array([4, 6, 10, 5, 8])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
-from vlgate.models.answering.answer_lists import AnswerList, answer_list, answers_file, check_answers, read_answers
+from vlgate.models.cross.answer_lists import AnswerList, answer_list, answers_file, check_answers, read_answers
 from vlgate.types import TIED, Ask, LazyImage
 
 IMAGE = LazyImage(key="p", load=lambda: None)

@@ -12,11 +12,11 @@ from huggingface_hub import constants
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import ImageError, ModelLoadError, ModelReplyError, NoReplyError
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.models import load
-from vlgate.models.answering import blip_vqa
+from vlgate.models.cross import blip
 from vlgate.types import TIED, Answerer, Ask, LazyImage
 
 CLASSES = {"vilt_vqa": "ViltForQuestionAnswering", "blip_vqa": "BlipForQuestionAnswering"}
@@ -212,8 +212,8 @@ def test_choices_that_are_one_label_tie(tmp_path, best, reply):
 def test_choices_with_the_same_tokens_tie_whatever_the_other_choices(tmp_path, monkeypatch):
     cross_checkpoints.save("blip_vqa", tmp_path)
     model = of("blip_vqa", tmp_path, tmp_path)
-    seen, best = [], blip_vqa.best
-    monkeypatch.setattr(blip_vqa, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
+    seen, best = [], blip.best
+    monkeypatch.setattr(blip, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
     alike = Ask(image=asks()[0].image, question=QUESTIONS[0], choices=("Red", "blue", "red"))
     rows = []
     network(model).text_decoder.register_forward_pre_hook(
@@ -358,8 +358,8 @@ def test_blip_begins_a_question_as_its_authors_do_or_as_the_library_does(tmp_pat
     cross_checkpoints.save("blip_vqa", tmp_path)
     options = ("", "?first=enc", "?mode=restricted&first=cls")
     default, own, plain = (of("blip_vqa", f"{tmp_path}{option}", tmp_path) for option in options)
-    seen, starts, best = [], [], blip_vqa.best
-    monkeypatch.setattr(blip_vqa, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
+    seen, starts, best = [], [], blip.best
+    monkeypatch.setattr(blip, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
     for model in (default, own, plain):
         network(model).text_encoder.register_forward_pre_hook(
             lambda _, __, given: starts.append(given["input_ids"][:, 0].tolist()), with_kwargs=True
@@ -382,8 +382,8 @@ def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, monkeypatch):
     """With the mask of transformers alone, a choice's likelihood would depend on the other questions of the batch."""
     cross_checkpoints.save("blip_vqa", tmp_path)
     model = of("blip_vqa", tmp_path, tmp_path)
-    seen, best = [], blip_vqa.best
-    monkeypatch.setattr(blip_vqa, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
+    seen, best = [], blip.best
+    monkeypatch.setattr(blip, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
     model.answer(asks())
     together = seen.pop()
     for ask in asks():

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.errors import ModelReplyError, NoReplyError
-from vlgate.models.answering.vqa_choices import Vocabulary, best, refuse, restricted, vqa_form
+from vlgate.models.cross.answer_lists import Vocabulary, best, refuse, restricted, vqa_form
 from vlgate.types import TIED, Ask, LazyImage
 
 LABELS = ("yes", "no", "2", "the beatles", "on left", "man", "a", "t-shirt", "10:30", "no", "left handed")

@@ -6,8 +6,8 @@ import torch
 from PIL import Image
 from scipy.optimize import linprog
 
-from vlgate.models.attending.grad_cam import WHOLE, Encoders, LastGrid, centre, grad_cams, last_grid, padded, whole
-from vlgate.models.attending.transport import cosine_cost, transport
+from vlgate.models.attention import WHOLE, Encoders, LastGrid, centre, grad_cams, last_grid, padded, whole
+from vlgate.models.cross.vilt import cosine_cost, transport
 from vlgate.types import LazyImage, Match
 
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from PIL import Image
 
-from vlgate.models.attending.rollout import caught, cells, patches_rolled_out, rolled_out, two_streams
-from vlgate.models.embedded.tiny import build_lxmert
+from vlgate.models.attention import caught, cells, patches_rolled_out, rolled_out, two_streams
+from vlgate.models.tiny import build_lxmert
 from vlgate.types import LazyImage, Match
 
 

@@ -15,7 +15,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import hub as hub_module
 from vlgate.models.checkpoints.hub import folder_of, identity, pretrained, read_config, weights_form
 from vlgate.models.checkpoints.transformers_loading import load_model
-from vlgate.models.loading.contents import checkpoint
+from vlgate.models.loading.unloaded import checkpoint
 
 BERT = transformers.BertForSequenceClassification
 

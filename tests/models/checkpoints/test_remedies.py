@@ -10,13 +10,12 @@ import torch
 import transformers
 from huggingface_hub import constants
 
+from vlgate.asking.batching import Caller
 from vlgate.errors import ModelLoadError, ModelReplyError
-from vlgate.inference.batching import Caller
 from vlgate.models import load
 from vlgate.models.checkpoints import transformers_loading
 from vlgate.models.checkpoints.hub import pretrained
-from vlgate.models.checkpoints.remedies import quantised, why_and_remedy
-from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
+from vlgate.models.checkpoints.transformers_loading import load_model, load_processor, quantised, why_and_remedy
 from vlgate.models.loading.registry import check
 from vlgate.types import LazyImage, Match
 

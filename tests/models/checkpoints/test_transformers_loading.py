@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import identity, pretrained, read_config, split_options
-from vlgate.models.checkpoints.missing import missing_package
+from vlgate.models.checkpoints.load_errors import missing_package
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -11,8 +11,8 @@ from held_network import network
 from huggingface_hub import constants
 from PIL import Image
 
+from vlgate.asking.batching import Caller
 from vlgate.errors import ImageError, NoReplyError
-from vlgate.inference.batching import Caller
 from vlgate.models import load
 from vlgate.models.cross.cross_encoder import Preparation
 from vlgate.types import LazyImage, Match, Matcher

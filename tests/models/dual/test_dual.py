@@ -16,10 +16,10 @@ from huggingface_hub import constants
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
+from vlgate.asking.adapters import adapters
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import ImageError, ModelLoadError, NoReplyError
-from vlgate.inference.adapters import adapters
-from vlgate.inference.batching import Caller
-from vlgate.inference.predictor import ModelPredictor
 from vlgate.models import load
 from vlgate.models.dual import encoders
 from vlgate.models.dual.families import FAMILIES, context

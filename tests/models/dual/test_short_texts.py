@@ -8,9 +8,9 @@ import pytest
 import torch
 from held_network import network
 
-from vlgate.inference.adapters import adapters
+from vlgate.asking.adapters import adapters
 from vlgate.models import load
-from vlgate.models.dual.short_texts import AT_ONCE, apart, in_groups, told
+from vlgate.models.dual.features import AT_ONCE, apart, in_groups, told
 
 ARCH = "tiny-clip-of-short-texts"
 TEXT = {"context_length": 40, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 2}

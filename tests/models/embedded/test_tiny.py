@@ -11,9 +11,9 @@ from vlgate.errors import ModelLoadError
 from vlgate.fixtures.scenes.entry import SceneCase
 from vlgate.fixtures.scenes.foils import attributes, existence, foil_it
 from vlgate.models import load
-from vlgate.models.embedded.tiny import checkpoint
 from vlgate.models.loading.registry import check
-from vlgate.run.options import DEFAULT_MODEL
+from vlgate.models.tiny import checkpoint
+from vlgate.record.options import DEFAULT_MODEL
 from vlgate.types import Ask
 
 NAMES = ("tiny-lxmert", "tiny-clip")
@@ -118,7 +118,7 @@ def test_every_answer_of_the_drawn_world_is_known():
 
 def test_without_torch_the_default_model_names_the_one_that_needs_none(monkeypatch, tmp_path):
     found = find_spec
-    monkeypatch.setattr("vlgate.models.embedded.tiny.find_spec", lambda name: None if name == "torch" else found(name))
+    monkeypatch.setattr("vlgate.models.tiny.find_spec", lambda name: None if name == "torch" else found(name))
     with pytest.raises(ModelLoadError, match=r"needs torch.*'vlgate\[hf\]', or use --model=bag-of-words"):
         check(DEFAULT_MODEL, folder=tmp_path)
 

@@ -15,13 +15,19 @@ from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.models.detection.image_list import ImageList
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.frcnn.backbone import feature_map, run_bottleneck
-from vlgate.models.frcnn.boxes import clipped, moved
-from vlgate.models.frcnn.config import Config, read_config
-from vlgate.models.frcnn.heads import Predicted, kept, predicted
-from vlgate.models.frcnn.network import bottleneck, network
-from vlgate.models.frcnn.pixels import padded, pixels_of, resized_size
-from vlgate.models.frcnn.proposals import grid_anchors, proposals
+from vlgate.models.regions.detector import padded, pixels_of, resized_size
+from vlgate.models.regions.detector_network import Config, bottleneck, network, read_config
+from vlgate.models.regions.detector_stages import (
+    Predicted,
+    clipped,
+    feature_map,
+    grid_anchors,
+    kept,
+    moved,
+    predicted,
+    proposals,
+    run_bottleneck,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,9 @@ from frcnn_slow import slow_regions
 from frcnn_tiny import SIZES, TINY, drawn, lively, same
 from torch.backends import cudnn
 
-from vlgate.models.frcnn import detector
-from vlgate.models.frcnn.detector import detect
-from vlgate.models.frcnn.pixels import padded, pixels_of
-from vlgate.models.region_files.shards import FIELDS
+from vlgate.models.regions import detector
+from vlgate.models.regions.detector import detect, padded, pixels_of
+from vlgate.models.regions.feature_shards import FIELDS
 from vlgate.models.regions.regions import Regions
 
 

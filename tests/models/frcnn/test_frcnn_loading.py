@@ -7,9 +7,8 @@ from huggingface_hub import constants
 from safetensors.torch import save_file
 
 from vlgate.errors import ImageError, ModelLoadError, NoReplyError
-from vlgate.models.frcnn.detector import detect
-from vlgate.models.frcnn.source import DetectorSource, detector_source
-from vlgate.models.region_models.region_source import region_source
+from vlgate.models.regions.detector import DetectorSource, detect, detector_source
+from vlgate.models.regions.inputs import region_source
 from vlgate.types import LazyImage
 
 

@@ -8,12 +8,11 @@ from vlm_cases import ASKS, EVERY, IMAGES, PAIRS, asked, family, of, processed
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import load
-from vlgate.models.generative import states
-from vlgate.models.generative.encoder_decoder import engine_for
-from vlgate.models.generative.engine import Engine
+from vlgate.models.generative import reading
+from vlgate.models.generative.engine import Engine, engine_for
 from vlgate.models.generative.probe import check_reading
 from vlgate.models.generative.prompts import Prompter
-from vlgate.models.text import likelihood
+from vlgate.models.text import text_only
 
 
 def test_a_checkpoints_settings_for_chatting_are_ignored():
@@ -123,17 +122,17 @@ def test_a_reply_follows_a_word_with_a_space_and_a_special_token_without(name, b
 def test_wrong_positions_are_found(name, monkeypatch):
     engine = Engine(*family(name))
     check_reading(engine, name, "float32")
-    right = states.positions_of
-    monkeypatch.setattr(states, "positions_of", lambda mask: right(mask) * 2)
+    right = reading.positions_of
+    monkeypatch.setattr(reading, "positions_of", lambda mask: right(mask) * 2)
     with pytest.raises(ModelLoadError, match=rf"^{name} .* nats per token apart"):
         check_reading(engine, name, "float32")
 
 
 def test_log_probabilities_are_float64_if_the_device_has_it():
-    found = likelihood.log_probabilities(torch.tensor([[0.5, 2.0]], dtype=torch.bfloat16))
+    found = text_only.log_probabilities(torch.tensor([[0.5, 2.0]], dtype=torch.bfloat16))
     assert found.dtype == torch.float64
     assert found.exp().sum().item() == pytest.approx(1, abs=1e-12)
-    assert likelihood.widest(torch.device("mps")) == torch.float32
+    assert text_only.widest(torch.device("mps")) == torch.float32
 
 
 @pytest.mark.parametrize(("change", "value"), [("model_type", "udop"), ("is_encoder_decoder", True)])

@@ -8,7 +8,7 @@ import torch
 from vlm_cases import CHOICES, EVERY, IMAGES, QUESTIONS, asked, family, of
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.generative import states
+from vlgate.models.generative import reading
 from vlgate.models.generative.engine import Engine
 from vlgate.models.generative.probe import check_several
 from vlgate.models.generative.prompts import forms
@@ -114,8 +114,8 @@ def test_a_model_that_does_not_look_at_one_of_the_images_is_refused(ignored, mon
 def test_wrong_positions_are_found(monkeypatch):
     engine = Engine(*EVERY["llava_onevision"]())
     check_several(engine, "x", "float32")
-    right = states.positions_of
-    monkeypatch.setattr(states, "positions_of", lambda mask: right(mask) * 2)
+    right = reading.positions_of
+    monkeypatch.setattr(reading, "positions_of", lambda mask: right(mask) * 2)
     with pytest.raises(ModelLoadError, match=r"^x cannot be asked .*nats per token apart"):
         check_several(engine, "x", "float32")
 

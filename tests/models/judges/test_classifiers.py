@@ -6,8 +6,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.judges.entailment import entailment
-from vlgate.models.judges.grammaticality import grammaticality
+from vlgate.models.text.judges import entailment, grammaticality
 
 PAIRS = [
     ("a cat sleeps on the hill", "the cat runs"),

@@ -7,8 +7,8 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.judges.gap_filler import gap_filler
-from vlgate.perturb.foils.tools import Gap
+from vlgate.models.text.gap_filler import gap_filler
+from vlgate.perturb.foils.candidates import Gap
 
 GAPS = [
     Gap(before="a dog is", after="the big tree", lengths=(1, 2)),

@@ -6,10 +6,8 @@ import pytest
 import text_checkpoints
 
 from vlgate.errors import ModelLoadError, NoReplyError
-from vlgate.models.judges.grammaticality import Likelihood, grammaticality
-from vlgate.models.judges.plausibility import plausibility
-from vlgate.models.judges.similarity import similarity
-from vlgate.models.text.causal import causal
+from vlgate.models.text.judges import Likelihood, grammaticality, plausibility, similarity
+from vlgate.models.text.language_models import causal
 
 TEXTS = ["a cat sleeps on the hill", "two dog", "no tree and a big red cat sees the small blue hill under the tree"]
 

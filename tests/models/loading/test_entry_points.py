@@ -6,7 +6,7 @@ import pytest
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import check, load
-from vlgate.models.loading.entry_points import all_offered
+from vlgate.models.loading.catalogue import all_offered
 from vlgate.models.loading.registry import takes
 
 SOURCE = """

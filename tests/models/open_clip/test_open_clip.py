@@ -18,8 +18,8 @@ from safetensors.torch import save_file
 
 from vlgate.errors import ImageError, ModelLoadError
 from vlgate.models import check, load
-from vlgate.models.open_clip.adapter import OpenClip
-from vlgate.models.open_clip.published import preprocessing
+from vlgate.models.dual.open_clip import OpenClip
+from vlgate.models.dual.open_clip_parts import preprocessing
 from vlgate.types import DualEncoder, LazyImage
 
 ARCH = "tiny-clip-for-tests"

@@ -16,8 +16,8 @@ from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import load
-from vlgate.models.open_clip.published import preprocessing
-from vlgate.models.open_clip.weights import shapes
+from vlgate.models.dual.open_clip_parts import preprocessing
+from vlgate.models.dual.open_clip_weights import shapes
 from vlgate.types import LazyImage, Match
 
 WORDS = ["a", "red", "blue", "dog", "cat", "on", "tree"]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from vlgate.errors import NoReplyError
-from vlgate.health.grouping import FOLDS
-from vlgate.health.stratified import stratified_folds
+from vlgate.metrics.text_learning import FOLDS, stratified_folds
 from vlgate.models.reference.blind import Blind, Lesson
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.reference.replay_rows import read_rows
+from vlgate.models.reference.replay import read_rows
 
 
 def test_a_line_of_many_brackets_is_named(tmp_path):

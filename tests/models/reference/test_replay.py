@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models import check, load
-from vlgate.models.reference.replay_rows import read_rows
+from vlgate.models.reference.replay import read_rows
 from vlgate.types import Answerer, Ask, Classifier, LanguageModel, LazyImage, Match, Matcher
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.region_files.shards import Npz
+from vlgate.models.regions.feature_shards import Npz
 
 
 def test_a_member_that_is_not_an_array_is_refused(tmp_path):

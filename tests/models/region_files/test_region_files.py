@@ -26,10 +26,10 @@ from region_file_forms import (
     tsv,
 )
 
+from vlgate.asking.batching import Caller
 from vlgate.errors import ModelLoadError, NoReplyError
-from vlgate.inference.batching import Caller
-from vlgate.models.region_files import feature_file
-from vlgate.models.regions.cache import RegionCache
+from vlgate.models.regions import feature_file
+from vlgate.models.regions.regions import RegionCache
 from vlgate.types import LazyImage
 
 

@@ -8,8 +8,7 @@ from PIL import Image
 from region_file_forms import image, of, regions, same, shard
 
 from vlgate.errors import ModelLoadError, ModelReplyError
-from vlgate.models.region_files.making import SHARD, make_features
-from vlgate.models.region_files.shards import Shards, write_shard
+from vlgate.models.regions.feature_shards import SHARD, Shards, make_features, write_shard
 from vlgate.types import LazyImage
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.models.region_files.names import Names, image_name
+from vlgate.models.regions.feature_records import Names, image_name
 
 
 @given(

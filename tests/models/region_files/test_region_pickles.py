@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from region_file_forms import Harm
 
-from vlgate.models.region_files.pickled import plain_values
+from vlgate.models.regions.feature_lmdb import plain_values
 
 VALUES = {
     "floats": np.arange(6, dtype=np.float32).reshape(2, 3),

@@ -12,7 +12,7 @@ from region_stubs import lxmert as saved
 
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
 from vlgate.models import load
-from vlgate.models.region_models import lxmert
+from vlgate.models.regions import lxmert
 from vlgate.types import Answerer, Match, Matcher
 
 ANSWERS = ["", "red", "blue", "yes", "no", "2"]
@@ -206,13 +206,13 @@ def test_a_gpu_gives_the_same(base, answering, matcher, answerer, tmp_path):
 
 
 def test_as_an_option_of_the_command_line(base, tmp_path):
-    loaded = load(f"vlgate.models.region_models.lxmert:build:{base}", folder=tmp_path, device="cpu")
+    loaded = load(f"vlgate.models.regions.lxmert:build:{base}", folder=tmp_path, device="cpu")
     assert "regions of a stub" in loaded.model.note
-    others = [load(f"vlgate.models.region_models.lxmert:build:{base}{more}", folder=tmp_path, device="cpu", dtype=dtype)
+    others = [load(f"vlgate.models.regions.lxmert:build:{base}{more}", folder=tmp_path, device="cpu", dtype=dtype)
               for more, dtype in (("?max_length=20", "float32"), ("", "bfloat16"))]  # fmt: skip
     prints = {loaded.fingerprint, *(other.fingerprint for other in others)}
     assert len(prints) == 3
-    assert load(f"vlgate.models.region_models.lxmert:build:{base}", folder=tmp_path, device="cpu").fingerprint in prints
+    assert load(f"vlgate.models.regions.lxmert:build:{base}", folder=tmp_path, device="cpu").fingerprint in prints
 
 
 def refused(weights, folder, build=lxmert.build):

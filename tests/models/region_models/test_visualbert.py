@@ -11,8 +11,8 @@ from region_stubs import visualbert as saved
 
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
 from vlgate.models import load
-from vlgate.models.answering.answer_lists import AnswerList
-from vlgate.models.region_models import visualbert
+from vlgate.models.cross.answer_lists import AnswerList
+from vlgate.models.regions import visualbert
 from vlgate.types import Answerer, Match, Matcher
 
 ANSWERS = ["<unk>", "red", "blue", "yes", "no", "2"]
@@ -227,9 +227,9 @@ def test_a_gpu_gives_the_same(coco, vqa, matcher, tmp_path):
 
 @pytest.mark.usefixtures("stub")
 def test_as_an_option_of_the_command_line(coco, tmp_path):
-    loaded = load(f"vlgate.models.region_models.visualbert:build:{coco}", folder=tmp_path, device="cpu")
+    loaded = load(f"vlgate.models.regions.visualbert:build:{coco}", folder=tmp_path, device="cpu")
     assert "regions of a stub" in loaded.model.note
-    half = load(f"vlgate.models.region_models.visualbert:build:{coco}", folder=tmp_path, device="cpu", dtype="bfloat16")
+    half = load(f"vlgate.models.regions.visualbert:build:{coco}", folder=tmp_path, device="cpu", dtype="bfloat16")
     assert half.fingerprint != loaded.fingerprint
 
 

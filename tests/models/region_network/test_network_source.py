@@ -8,9 +8,17 @@ from safetensors.torch import save_file
 
 from vlgate.errors import ModelLoadError
 from vlgate.fixtures.scenes.scene_graphs import image_of, world_graphs
-from vlgate.models.region_network.network import build_network
-from vlgate.models.region_network.settings import SETTINGS, WEIGHTS, Settings, read_settings, write_settings
-from vlgate.models.region_network.source import chosen, has_network, network_source
+from vlgate.models.regions.region_network import (
+    SETTINGS,
+    WEIGHTS,
+    Settings,
+    build_network,
+    chosen,
+    has_network,
+    network_source,
+    read_settings,
+    write_settings,
+)
 from vlgate.types import LazyImage
 
 TINY = Settings(

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.served.adapter import check
+from vlgate.models.served.address import Key, Place, key_of, parse
 from vlgate.models.served.http import Endpoint, Pace, ServiceError, retry_after
-from vlgate.models.served.place import Key, Place, key_of, parse
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 

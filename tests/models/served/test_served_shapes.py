@@ -9,7 +9,7 @@ from chat_server import asked_of, image, model_of, ok, pairs, problem
 
 from vlgate.judging.answers import read_answer
 from vlgate.models.served.chat import text_of, thinks
-from vlgate.run.model_card import ModelCard
+from vlgate.record.model_card import ModelCard
 from vlgate.types import Ask
 
 GOT = [("Got", 0.99), ("Yes", 1e-4), ("No", 1e-4)]  # the first word of a thought

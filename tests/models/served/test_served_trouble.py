@@ -12,16 +12,16 @@ from urllib.request import OpenerDirector
 import pytest
 from chat_server import KEY, asked_of, image, model_of, ok, pairs, problem, refused
 
-from vlgate.cache.store import Store
+from vlgate.asking.batching import Caller
+from vlgate.asking.cache.store import Store
+from vlgate.asking.cached_caller import CachedCaller
+from vlgate.asking.image_identity import Identities
+from vlgate.asking.memory import Memory
+from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import ImageError
 from vlgate.images.files import file_image
-from vlgate.inference.batching import Caller
-from vlgate.inference.identity import Identities
-from vlgate.inference.memory import Memory
-from vlgate.inference.predictor import ModelPredictor
-from vlgate.inference.remembered import RememberingCaller
 from vlgate.models.loading.registry import load
-from vlgate.models.served.asking import DaemonThreads
+from vlgate.models.served.adapter import DaemonThreads
 from vlgate.types import Ask, LazyImage, Match
 
 
@@ -182,7 +182,7 @@ def test_whatever_a_service_sends_each_reply_is_right_or_missing_and_can_be_had_
         memory = Memory(store=Store(tmp_path), model="toy")
         known = Identities(memory=memory, code=b"code")
         inner = Caller(name="toy", size=8)
-        caller = RememberingCaller(inner=inner, memory=memory, identities=known, model=b"toy")
+        caller = CachedCaller(inner=inner, memory=memory, identities=known, model=b"toy")
         return ModelPredictor(model=model, name="toy", caller=caller)
 
     chat.say = say

@@ -60,7 +60,7 @@ def save_features(file, width):
     """Write random features of 36 boxes for every image of the embedded scenes."""
     import numpy as np
 
-    from vlgate.sources.reading.options import ReadOptions
+    from vlgate.sources.reading.source import ReadOptions
     from vlgate.sources.registry import read_tasks
 
     tasks = read_tasks(ReadOptions(folders=(), seed=0, wanted=lambda name: name.startswith("scenes/")))
@@ -92,10 +92,10 @@ def twins(model, name):
     """
     from dataclasses import replace
 
-    from vlgate.inference.batching import Caller
-    from vlgate.inference.predictor import ModelPredictor
+    from vlgate.asking.batching import Caller
+    from vlgate.asking.predictor import ModelPredictor
     from vlgate.models import load
-    from vlgate.sources.reading.options import ReadOptions
+    from vlgate.sources.reading.source import ReadOptions
     from vlgate.sources.registry import read_tasks
     from vlgate.types import Match, Read
 

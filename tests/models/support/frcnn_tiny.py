@@ -8,8 +8,7 @@ import torch
 import yaml
 from PIL import Image
 
-from vlgate.models.frcnn.config import Config
-from vlgate.models.frcnn.network import network
+from vlgate.models.regions.detector_network import Config, network
 from vlgate.types import LazyImage
 
 TINY = Config(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from vlgate.errors import ImageError
-from vlgate.models.region_files.shards import FIELDS, write_shard
-from vlgate.models.region_models.region_source import region_source
+from vlgate.models.regions.feature_shards import FIELDS, write_shard
+from vlgate.models.regions.inputs import region_source
 from vlgate.models.regions.regions import Regions
 from vlgate.types import LazyImage
 

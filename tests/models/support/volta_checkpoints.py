@@ -9,9 +9,8 @@ from PIL import Image
 
 from vlgate.models.loading.registry import load
 from vlgate.models.regions.regions import Regions
-from vlgate.models.volta.config import parse
-from vlgate.models.volta.names import aliases, shapes
-from vlgate.models.volta.vilbert_mt import ALIGNMENT, RANKING, in_words_of_volta, renamed
+from vlgate.models.regions.volta.config import aliases, parse, shapes
+from vlgate.models.regions.volta.vilbert_mt import ALIGNMENT, RANKING, in_words_of_volta, renamed
 from vlgate.types import LazyImage, Match
 
 WORDS = ["a", "the", "red", "blue", "square", "is", "in", "of", "two", "cats", "dog", "on", "left", "?", ".", "##s"]
@@ -99,7 +98,7 @@ def save(folder, settings, state, *, name="pytorch_model_9.bin", config="config.
 
 def built(folder, kind, weights="saved", **options):
     """Load a saved model by the name of its kind."""
-    spec = f"vlgate.models.volta.adapter:{kind.replace('-', '_')}:{weights}"
+    spec = f"vlgate.models.regions.volta.adapter:{kind.replace('-', '_')}:{weights}"
     return load(spec, folder=folder, device=options.pop("device", "cpu"), **options).model
 
 

@@ -14,17 +14,17 @@ from text_checkpoints import KINDS, WORDS, network, tokenizer
 
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models import load
-from vlgate.models.text import masked
-from vlgate.models.text.causal import (
+from vlgate.models.text import language_models
+from vlgate.models.text.language_models import (
     check_causal,
     check_gpt1,
     check_gpt2,
+    check_masked,
     gpt1,
     gpt2,
     mean_perplexity,
     valse_perplexity,
 )
-from vlgate.models.text.masked import check_masked
 from vlgate.types import LanguageModel
 
 TEXTS = [
@@ -52,11 +52,11 @@ def start(tmp_path_factory):
 
 
 CALLS = {
-    "gpt2": "vlgate.models.text.causal:gpt2:gpt2",
-    "gpt1": "vlgate.models.text.causal:gpt1:gpt1",
-    "valse": "vlgate.models.text.causal:causal:gpt2?variant=valse",
-    "valse1": "vlgate.models.text.causal:gpt1:gpt1?variant=valse",
-    "bert": "vlgate.models.text.masked:masked:bert",
+    "gpt2": "vlgate.models.text.language_models:gpt2:gpt2",
+    "gpt1": "vlgate.models.text.language_models:gpt1:gpt1",
+    "valse": "vlgate.models.text.language_models:causal:gpt2?variant=valse",
+    "valse1": "vlgate.models.text.language_models:gpt1:gpt1?variant=valse",
+    "bert": "vlgate.models.text.language_models:masked:bert",
 }
 
 
@@ -204,12 +204,12 @@ def test_weights_that_are_missing(start):
 
 def test_a_model_of_another_kind_or_without_its_weights(start, tmp_path):
     with pytest.raises(ModelLoadError, match=r"no mask token|cannot be loaded"):
-        load("vlgate.models.text.masked:masked:gpt2", folder=start, device="cpu")
+        load("vlgate.models.text.language_models:masked:gpt2", folder=start, device="cpu")
     headless = transformers.BertModel(network("bert").config)
     headless.save_pretrained(tmp_path / "headless")
     tokenizer("bert").save_pretrained(tmp_path / "headless")
     with pytest.raises(ModelLoadError, match=r"headless lacks .*cls\.predictions"):
-        load("vlgate.models.text.masked:masked:headless", folder=tmp_path, device="cpu")
+        load("vlgate.models.text.language_models:masked:headless", folder=tmp_path, device="cpu")
 
 
 @pytest.mark.parametrize("name", ["causal", "gpt2", "gpt1"])
@@ -250,7 +250,7 @@ def test_few_masked_copies_are_read_at_a_time_if_the_vocabulary_is_large(start, 
         lambda _, __, given: read.append(len(given["input_ids"])), with_kwargs=True
     )
     longest = max(len(tokenizer("bert")(text)["input_ids"]) for text in TEXTS)
-    monkeypatch.setattr(masked, "MOST_LOGITS", 3 * longest * (len(WORDS) + 6))
+    monkeypatch.setattr(language_models, "MOST_LOGITS", 3 * longest * (len(WORDS) + 6))
     assert model.perplexity(TEXTS) == pytest.approx(expected, rel=1e-5)
     assert max(read) == 3
 

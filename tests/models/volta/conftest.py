@@ -7,4 +7,4 @@ import volta_checkpoints as tiny
 @pytest.fixture(autouse=True)
 def stub(monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr("vlgate.models.volta.adapter.region_source", lambda *_, **__: tiny.Stub())
+    monkeypatch.setattr("vlgate.models.regions.volta.adapter.region_source", lambda *_, **__: tiny.Stub())

@@ -8,12 +8,10 @@ import volta_checkpoints as tiny
 import volta_slow as slow
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.region_models.region_source import region_source
-from vlgate.models.volta import adapter, vilbert_mt
-from vlgate.models.volta.config import ALIGNMENT, parse
-from vlgate.models.volta.embeddings import Seen, embed, with_overall
-from vlgate.models.volta.encoder import Weights
-from vlgate.models.volta.heads import logits
+from vlgate.models.regions.inputs import region_source
+from vlgate.models.regions.volta import adapter, vilbert_mt
+from vlgate.models.regions.volta.config import ALIGNMENT, parse
+from vlgate.models.regions.volta.encoder import Seen, Weights, embed, logits, with_overall
 from vlgate.types import Match, Matcher
 
 GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is here")
@@ -214,7 +212,7 @@ def test_it_is_compiled_whole(folders, kind, monkeypatch):
 
 
 def test_features_that_were_made_before(tmp_path, folders, monkeypatch):
-    monkeypatch.setattr("vlgate.models.volta.adapter.region_source", region_source)
+    monkeypatch.setattr("vlgate.models.regions.volta.adapter.region_source", region_source)
     draw = np.random.default_rng(0)
     corners = np.sort(draw.random((4, 36, 2, 2)), axis=2).reshape(4, 36, 4)
     arrays = {"features": draw.normal(size=(4, 36, tiny.FEATURES)), "boxes": corners}

@@ -4,12 +4,9 @@ import pytest
 import torch
 import volta_checkpoints as tiny
 
-from vlgate.models.volta import vilbert_mt
-from vlgate.models.volta.config import parse
-from vlgate.models.volta.embeddings import Seen, with_overall
-from vlgate.models.volta.encoder import Weights
-from vlgate.models.volta.heads import logits
-from vlgate.models.volta.names import aliases, shapes
+from vlgate.models.regions.volta import vilbert_mt
+from vlgate.models.regions.volta.config import aliases, parse, shapes
+from vlgate.models.regions.volta.encoder import Seen, Weights, logits, with_overall
 from vlgate.types import Match
 
 

@@ -4,10 +4,8 @@ import transformers
 import volta_checkpoints as tiny
 from volta_in_transformers import BERT, LXMERT, embeddings_of, loaded, of_bert, of_lxmert
 
-from vlgate.models.volta.config import parse
-from vlgate.models.volta.embeddings import Seen, embed, with_overall
-from vlgate.models.volta.encoder import Weights, encode
-from vlgate.models.volta.names import shapes
+from vlgate.models.regions.volta.config import parse, shapes
+from vlgate.models.regions.volta.encoder import Seen, Weights, embed, encode, with_overall
 
 SINGLE = ("uniter", "vl-bert", "visualbert")
 

@@ -9,13 +9,12 @@ from safetensors.torch import save_file
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.loading.registry import load
-from vlgate.models.volta import adapter, vilbert_mt
-from vlgate.models.volta.config import parse
-from vlgate.models.volta.names import aliases
+from vlgate.models.regions.volta import adapter, vilbert_mt
+from vlgate.models.regions.volta.config import aliases, parse
 
 
 def built(folder, weights="saved", attribute="uniter"):
-    return load(f"vlgate.models.volta.adapter:{attribute}:{weights}", folder=folder, device="cpu").model
+    return load(f"vlgate.models.regions.volta.adapter:{attribute}:{weights}", folder=folder, device="cpu").model
 
 
 def refused(folder, weights="saved", attribute="uniter", *, by_check=False):
@@ -256,7 +255,7 @@ def test_volta_and_12_in_1_give_the_same_scores_with_the_same_weights(tmp_path):
 @pytest.mark.usefixtures("saved")
 def test_the_check_imports_no_torch(tmp_path):
     lines = (
-        "import sys; from pathlib import Path; from vlgate.models.volta import adapter",
+        "import sys; from pathlib import Path; from vlgate.models.regions.volta import adapter",
         f"adapter.check_uniter('saved', Path({str(tmp_path)!r}))",
         "assert not {'torch', 'transformers'} & set(sys.modules)",
     )

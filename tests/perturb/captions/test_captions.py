@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vlgate.perturb.captions.counts import recounted
-from vlgate.perturb.captions.exchanging import exchanged, replaced
-from vlgate.perturb.captions.fitness import unfit
-from vlgate.perturb.captions.negating import negated
-from vlgate.perturb.captions.operands import reordered
-from vlgate.perturb.captions.spatial import opposed
+from vlgate.perturb.text.conjunct_order import reordered
+from vlgate.perturb.text.counts import recounted
+from vlgate.perturb.text.exchanging import exchanged, replaced
+from vlgate.perturb.text.fitness import unfit
+from vlgate.perturb.text.negating import negated
+from vlgate.perturb.text.spatial import opposed
 
 
 @pytest.fixture(scope="session")

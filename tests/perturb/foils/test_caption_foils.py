@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.captions.counted_captions import counted
 from vlgate.perturb.foils.captions.mentions import mentions
 from vlgate.perturb.foils.captions.nouns import noun_foils
-from vlgate.perturb.foils.captions.plurality import plurals
+from vlgate.perturb.foils.captions.numbers import counted, plurals
 
 KINDS = (plurals, noun_foils, counted)
 BAD = (

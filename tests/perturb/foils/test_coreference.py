@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from vlgate.perturb.foils.candidates import Dialog, Turn
 from vlgate.perturb.foils.coreference import coreference, posed, selected
-from vlgate.perturb.foils.inputs import Dialog, Turn
 
 
 def made(parser, caption, *turns, **options):

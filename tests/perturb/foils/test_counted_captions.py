@@ -2,8 +2,8 @@
 
 import pytest
 
-from vlgate.perturb.foils.captions.counted_captions import counted
 from vlgate.perturb.foils.captions.mentions import mentions
+from vlgate.perturb.foils.captions.numbers import counted
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from vlgate.perturb.foils.counting import adversarial, balanced, countable, counted, small
+from vlgate.perturb.foils.how_many import adversarial, balanced, countable, counted, small
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.candidate import Foil
-from vlgate.perturb.foils.captions.exchanged import exchange, exchanged
+from vlgate.perturb.foils.balance import exchange, exchanged
+from vlgate.perturb.foils.candidates import Foil
 
 WORDS = st.sampled_from("pqrs")
 FOILS = st.builds(lambda one, two: Foil(caption="", foil="", classes=(one, two), why=""), WORDS, WORDS).filter(

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.existence import existence, selected
-from vlgate.perturb.foils.how_many.numerals import numeral
-from vlgate.perturb.foils.how_many.statements import statement
+from vlgate.perturb.foils.how_many import existence, numeral, selected_existence, statement
 
 MADE = [
     ("How many animals are shown?", "0", "There are no animals shown.", "There are animals shown."),
@@ -198,5 +196,5 @@ def test_half_of_the_selected_come_from_zero_and_so_of_each_sentence(parser):
     [dogs, cats] = parser.parse(["How many dogs are there?", "How many cats are there?"])
     answers = [(dogs, "0")] * 9 + [(dogs, "3")] * 4 + [(cats, "2")] * 9
     candidates = [existence(question, answer).candidates[0] for question, answer in answers]
-    kept = Counter(candidates[place].caption for place in selected(candidates, seed=0))
+    kept = Counter(candidates[place].caption for place in selected_existence(candidates, seed=0))
     assert kept == {"There are no dogs.": 5, "There are dogs.": 4, "There are cats.": 1}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.candidate import Foil
-from vlgate.perturb.foils.pairing import matched, paired
+from vlgate.perturb.foils.balance import matched, paired
+from vlgate.perturb.foils.candidates import Foil
 
 
 def foils_of(classes):

@@ -3,8 +3,8 @@
 import pytest
 
 from vlgate.perturb.foils.captions.mentions import mentions
-from vlgate.perturb.foils.captions.plurality import ONE, SEVERAL, plurals
-from vlgate.perturb.parsing.parsed import Parsed
+from vlgate.perturb.foils.captions.numbers import ONE, SEVERAL, plurals
+from vlgate.perturb.text.parsed import Parsed
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.foils.contrasts import contrasts, parsed_contrasts
-from vlgate.perturb.foils.prepositions import attested, prepositions
-from vlgate.perturb.foils.relation_foils import (
+from vlgate.perturb.foils.candidates import Filling
+from vlgate.perturb.foils.prepositions import attested, contrasts, parsed_contrasts, prepositions, said_of
+from vlgate.perturb.foils.relations import (
     ABSURD,
     CAPITALS,
     NEGATED,
@@ -22,8 +22,6 @@ from vlgate.perturb.foils.relation_foils import (
     gaps,
     relations,
 )
-from vlgate.perturb.foils.said import said_of
-from vlgate.perturb.foils.tools import Filling
 from vlgate.perturb.ontology.tables import rows_of
 
 ALL = contrasts().spatial
@@ -252,7 +250,7 @@ def test_a_small_thing_goes_where_a_person_does_not(parse):
 
 
 def test_the_table_of_graphs_has_no_pair_that_may_be_true_together():
-    text = files("vlgate.perturb.graph_texts").joinpath("relation_swaps.tsv").read_text("utf-8")
+    text = files("vlgate.perturb.graphs").joinpath("relation_swaps.tsv").read_text("utf-8")
     swaps = rows_of("relation_swaps.tsv", text, "relation", "instead", "needs", "subject", "object")
     pairs = [
         (one, other)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.perturb.foils.captions.plurality import plurals
+from vlgate.perturb.foils.captions.numbers import plurals
 
 RELEASED = Path(__file__).resolve().parents[4] / "shared/data/valse/data/plurals.json"
 BAR = 0.9

@@ -12,13 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.perturb.foils.coreference import coreference, posed, selected
-from vlgate.perturb.foils.counting import countable, counted
-from vlgate.perturb.foils.dialogs.antecedents import without_antecedent
-from vlgate.perturb.foils.dialogs.certainty import uncertain
-from vlgate.perturb.foils.existence import existence
-from vlgate.perturb.foils.inputs import Dialog, Turn
-from vlgate.perturb.inflection import plural, singular
+from vlgate.perturb.foils.candidates import Dialog, Turn
+from vlgate.perturb.foils.coreference import coreference, posed, selected, uncertain, without_antecedent
+from vlgate.perturb.foils.how_many import countable, counted, existence
+from vlgate.perturb.text.grammar import plural, singular
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 VISDIAL = DATA / "visdial/visdialconv/visdial_1.0_val_crowdsourced.json"

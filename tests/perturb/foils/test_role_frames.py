@@ -4,12 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.perturb.foils import actants, actions
-from vlgate.perturb.foils.actants import actant_swap, is_mutual
-from vlgate.perturb.foils.actions import action_gap, action_replacements, filled_actions, space_of
+from vlgate.perturb.foils import actions
+from vlgate.perturb.foils.actions import (
+    actant_swap,
+    action_gap,
+    action_replacements,
+    filled_actions,
+    is_mutual,
+    space_of,
+)
+from vlgate.perturb.foils.candidates import Filling
 from vlgate.perturb.foils.frames import NO_PART, Frame, RoleVerb, frame_of, noun_number, realised, role_verb
-from vlgate.perturb.foils.tools import Filling
-from vlgate.perturb.sentences import Verb, read_predicate
+from vlgate.perturb.text.sentences import Verb, read_predicate
 
 RELEASE = Path(__file__).resolve().parents[4] / "shared/data/valse/data/actant-swap.json"
 
@@ -81,7 +87,7 @@ def test_a_frame_without_an_agent_or_another_role_and_a_noun_of_unknown_number_a
     assert frame_of(VERBS["riding"], {"agent": "man", "vehicle": ""}) is None
     assert realised(frame("riding", "man", "gribbles")) is None
     assert noun_number("gribbles") is None
-    assert actant_swap(frame("riding", "man", "gribbles"), Words()).refused == (actants.NUMBER,)
+    assert actant_swap(frame("riding", "man", "gribbles"), Words()).refused == (actions.NUMBER,)
     assert action_replacements(frame("riding", "man", "gribbles"), space_of([]), Words()).refused == (actions.NUMBER,)
 
 
@@ -114,9 +120,9 @@ def test_only_what_takes_part_in_an_action_is_said(name, template, said):
 def test_who_admires_may_be_admired_and_the_opposition_tackles_too():
     admiring = role_verb("admiring", "the AGENT admires the THING")
     admired = frame_of(admiring, {"agent": "man", "thing": "woman"})
-    assert actant_swap(admired, Words()).refused == (actants.BOTH_WAYS,)
+    assert actant_swap(admired, Words()).refused == (actions.BOTH_WAYS,)
     tackled = frame("tackling", "athlete", "opposition")
-    assert actant_swap(tackled, Words(("athlete", "person"))).refused == (actants.SAME,)
+    assert actant_swap(tackled, Words(("athlete", "person"))).refused == (actions.SAME,)
 
 
 def test_swapped_roles_agree_with_their_new_subject():
@@ -128,12 +134,12 @@ def test_swapped_roles_agree_with_their_new_subject():
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [
-        (frame("talking", "man", "woman"), actants.BOTH_WAYS),
-        (frame("pushing", "man", "man"), actants.SAME),
-        (frame("pushing", "man", "person"), actants.SAME),
-        (frame("confronting", "demonstrator", "man"), actants.BOTH_WAYS),
-        (frame("tackling", "athlete", "man"), actants.SAME),
-        (frame("holding", "woman", "left leg"), actants.BODY),
+        (frame("talking", "man", "woman"), actions.BOTH_WAYS),
+        (frame("pushing", "man", "man"), actions.SAME),
+        (frame("pushing", "man", "person"), actions.SAME),
+        (frame("confronting", "demonstrator", "man"), actions.BOTH_WAYS),
+        (frame("tackling", "athlete", "man"), actions.SAME),
+        (frame("holding", "woman", "left leg"), actions.BODY),
     ],
 )
 def test_a_swap_that_may_be_true_is_refused(frame, reason):
@@ -151,16 +157,16 @@ def test_a_swap_is_made_of_an_animal_of_two_persons_and_of_an_act_of_one_role(ro
 @pytest.mark.parametrize(
     ("verb", "template", "nouns", "reason"),
     [
-        ("boarding", "the AGENT boards the THING", ("man", "ship"), actants.CARRIES),
-        ("disembarking", "the AGENT disembarks the THING", ("girl", "airplane"), actants.CARRIES),
-        ("driving", "the AGENT drives the THING", ("woman", "car"), actants.CARRIES),
-        ("taxiing", "the AGENT taxis THING", ("airplane", "water"), actants.CARRIES),
-        ("traveling", "the AGENT travels by THING", ("people", "train"), actants.MEANS),
-        ("camouflaging", "the AGENT camouflages the THING", ("hunter", "vegetation"), actants.UNCLEAR),
-        ("reassuring", "the AGENT reassures the THING", ("boy", "woman"), actants.BOTH_WAYS),
-        ("paying", "the AGENT pays the THING", ("man", "cashier"), actants.BOTH_WAYS),
-        ("leading", "the AGENT leads the THING", ("man", "sheep"), actants.BOTH_WAYS),
-        ("flapping", "the AGENT flaps the THING", ("bird", "wing"), actants.BODY),
+        ("boarding", "the AGENT boards the THING", ("man", "ship"), actions.CARRIES),
+        ("disembarking", "the AGENT disembarks the THING", ("girl", "airplane"), actions.CARRIES),
+        ("driving", "the AGENT drives the THING", ("woman", "car"), actions.CARRIES),
+        ("taxiing", "the AGENT taxis THING", ("airplane", "water"), actions.CARRIES),
+        ("traveling", "the AGENT travels by THING", ("people", "train"), actions.MEANS),
+        ("camouflaging", "the AGENT camouflages the THING", ("hunter", "vegetation"), actions.UNCLEAR),
+        ("reassuring", "the AGENT reassures the THING", ("boy", "woman"), actions.BOTH_WAYS),
+        ("paying", "the AGENT pays the THING", ("man", "cashier"), actions.BOTH_WAYS),
+        ("leading", "the AGENT leads the THING", ("man", "sheep"), actions.BOTH_WAYS),
+        ("flapping", "the AGENT flaps the THING", ("bird", "wing"), actions.BODY),
     ],
 )
 def test_a_vehicle_a_means_and_a_verb_of_no_clear_roles_are_not_swapped(verb, template, nouns, reason):

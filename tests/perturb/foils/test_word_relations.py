@@ -1,6 +1,6 @@
 import pytest
 
-from vlgate.perturb.foils.word_relations import WordRelations
+from vlgate.perturb.ontology.wordnet import WordRelations
 
 # (id, part of speech, words, hypernym)
 SYNSETS = (

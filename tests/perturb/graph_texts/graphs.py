@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vlgate.perturb.graph_texts.absence import WHOLE
+from vlgate.perturb.graphs.absence import WHOLE
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
 

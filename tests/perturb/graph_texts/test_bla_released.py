@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from graphs import graph, thing
 
-from vlgate.perturb.graph_texts import active_passive as voices
-from vlgate.perturb.graph_texts import two_persons
-from vlgate.perturb.graph_texts.rules import SURE, THESIS
+from vlgate.perturb.graphs import two_persons
+from vlgate.perturb.graphs import two_persons as voices
+from vlgate.perturb.graphs.persons import SURE, THESIS
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared/data/bla/annotations"
 FIELDS = ("True1", "True2", "False1", "False2")

@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 from graphs import graph, thing
 
-from vlgate.perturb.foils.candidate import SentenceSet
-from vlgate.perturb.graph_texts import active_passive as voices
-from vlgate.perturb.graph_texts import features, two_persons
-from vlgate.perturb.graph_texts.active_passive import active_passive
-from vlgate.perturb.graph_texts.exclusion import excluded
-from vlgate.perturb.graph_texts.people import known_person, may_be_one_person
-from vlgate.perturb.graph_texts.rules import SURE, THESIS, BlaTools, one_of
-from vlgate.perturb.graph_texts.two_persons import coordination, relative_clause
+from vlgate.perturb.foils.candidates import SentenceSet
+from vlgate.perturb.graphs import persons, two_persons
+from vlgate.perturb.graphs import two_persons as voices
+from vlgate.perturb.graphs.persons import SURE, THESIS, BlaTools, excluded, known_person, may_be_one_person, one_of
+from vlgate.perturb.graphs.two_persons import active_passive, coordination, relative_clause
 
 LEFT, RIGHT = (0, 0, 300, 900), (500, 0, 300, 900)
 
@@ -156,8 +153,8 @@ def test_a_thing_that_the_other_person_holds_counts_wherever_its_box_is(relation
     facts = graph(*{**alike.objects, "q": woman, "e": cup}.values())
     [held] = [
         one
-        for one in features.features_of(facts.objects["p"], facts, (1000, 1000), SURE, BlaTools())
-        if isinstance(one, features.Feature) and one.thing.id == "b"
+        for one in persons.features_of(facts.objects["p"], facts, (1000, 1000), SURE, BlaTools())
+        if isinstance(one, persons.Feature) and one.thing.id == "b"
     ]
     assert excluded(held, woman, facts, BlaTools().ontology) is apart
 
@@ -165,12 +162,12 @@ def test_a_thing_that_the_other_person_holds_counts_wherever_its_box_is(relation
 @pytest.mark.parametrize(
     ("relation", "name", "box", "reason"),
     [
-        ("having", "arm", (0, 0, 90, 90), features.BODY_PART),
-        ("next_to", "cup", (0, 0, 90, 90), features.NO_VERB),
-        ("holding", "cup", (0, 0, 20, 20), features.SMALL_THING),
-        ("watching", "cup", (0, 0, 90, 90), features.UNLISTED),
-        ("holding", "woman", (0, 0, 90, 90), features.PERSON),
-        ("holding", "gribbleflax", (0, 0, 90, 90), features.NUMBER),
+        ("having", "arm", (0, 0, 90, 90), persons.BODY_PART),
+        ("next_to", "cup", (0, 0, 90, 90), persons.NO_VERB),
+        ("holding", "cup", (0, 0, 20, 20), persons.SMALL_THING),
+        ("watching", "cup", (0, 0, 90, 90), persons.UNLISTED),
+        ("holding", "woman", (0, 0, 90, 90), persons.PERSON),
+        ("holding", "gribbleflax", (0, 0, 90, 90), persons.NUMBER),
     ],
 )
 def test_what_is_no_feature_is_counted(relation: str, name: str, box, reason: str) -> None:

@@ -8,15 +8,13 @@ from graphs import graph, thing, whole
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.frame_graphs import graph_of_frame, graph_of_interactions
-from vlgate.perturb.graph_texts import attributes, checklist, objects, phrases, relations
-from vlgate.perturb.graph_texts.absence import Absence, common_names
-from vlgate.perturb.graph_texts.attributes import attribute_foils
-from vlgate.perturb.graph_texts.checklist import Words
-from vlgate.perturb.graph_texts.likeness import Likeness
-from vlgate.perturb.graph_texts.objects import object_foils
-from vlgate.perturb.graph_texts.relations import relation_foils
-from vlgate.perturb.graph_texts.vocabulary import vocabulary_of
+from vlgate.perturb.graphs import attributes, checklist, names, objects, relations
+from vlgate.perturb.graphs.absence import Absence, common_names
+from vlgate.perturb.graphs.attributes import attribute_foils
+from vlgate.perturb.graphs.checklist import Likeness, Words, vocabulary_of
+from vlgate.perturb.graphs.frame_graphs import graph_of_frame, graph_of_interactions
+from vlgate.perturb.graphs.objects import object_foils
+from vlgate.perturb.graphs.relations import relation_foils
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
@@ -253,8 +251,8 @@ def test_boxes_that_show_the_replacement_speak_against_it() -> None:
         ("mane", "horse", relations.PLACE),
         ("table", "kitchen", relations.PLACE),
         ("cable", "desk", relations.OTHERS),
-        ("china", "table", phrases.VAGUE),
-        ("inner part", "table", phrases.VAGUE),
+        ("china", "table", names.VAGUE),
+        ("inner part", "table", names.VAGUE),
     ],
 )
 def test_prepositions_that_say_little_are_not_replaced(subject: str, other: str, reason: str) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 from graphs import graph, thing, whole
 
-from vlgate.perturb.graph_texts import attributes, objects, relations
-from vlgate.perturb.graph_texts.attributes import attribute_foils
-from vlgate.perturb.graph_texts.checklist import Words
-from vlgate.perturb.graph_texts.objects import object_foils
-from vlgate.perturb.graph_texts.relations import relation_foils
-from vlgate.perturb.graph_texts.vocabulary import vocabulary_of
+from vlgate.perturb.graphs import attributes, objects, relations
+from vlgate.perturb.graphs.attributes import attribute_foils
+from vlgate.perturb.graphs.checklist import Words, vocabulary_of
+from vlgate.perturb.graphs.objects import object_foils
+from vlgate.perturb.graphs.relations import relation_foils
 
 
 def _two(subject, relation, other, *, image="1", boxes=((0, 0, 50, 50), (0, 40, 100, 100))):

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as arrays
 from PIL import Image
 
 from vlgate.images.decoding import decode_stream
-from vlgate.perturb.images.encodings import (
+from vlgate.perturb.images.benign import (
     LOSSLESS,
     as_cmyk,
     as_jpeg,

@@ -6,8 +6,8 @@ from PIL import Image
 
 from vlgate.errors import UnknownNameError
 from vlgate.perturb.images import gaussian_blur
+from vlgate.perturb.images.corruptions import scale_contrast
 from vlgate.perturb.images.graded import graded, mixed, mixture
-from vlgate.perturb.images.strengths import scale_contrast
 from vlgate.types import LazyImage
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (12, 16, 3)).astype(np.uint8)

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from vlgate.perturb.images import blur_background, channel_mean, crop_to, gaussian_blur, mask_background, occlude
-from vlgate.perturb.images.soft_mask import soft_mask
+from vlgate.perturb.images.background import soft_mask
 from vlgate.perturb.scene_graph import Box
 
 FILL = (10, 200, 90)

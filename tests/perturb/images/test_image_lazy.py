@@ -9,15 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vlgate.perturb.images import (
-    PERTURBATIONS,
-    blur_background,
-    crop_to,
-    flip,
-    mask_background,
-    mirror_box,
-    perturbed,
-)
+from vlgate.perturb.images import PERTURBATIONS, blur_background, crop_to, flip, mask_background, mirror_box, perturbed
 from vlgate.perturb.scene_graph import Box
 from vlgate.types import LazyImage
 

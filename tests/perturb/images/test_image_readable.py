@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from vlgate.perturb.images import PERTURBATIONS
-from vlgate.perturb.images.lens import disk, trail
-from vlgate.perturb.images.strengths import scale_contrast
-from vlgate.sources.benchmarks.scenes_shipped import shipped
+from vlgate.perturb.images.blur import disk, trail
+from vlgate.perturb.images.corruptions import scale_contrast
+from vlgate.sources.scenes.scenes import shipped
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 FAMILIES = sorted({one.family for one in PERTURBATIONS.values() if one.name == f"{one.family}-5"})

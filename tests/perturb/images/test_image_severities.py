@@ -29,7 +29,7 @@ from vlgate.perturb.images import (
     rotate,
     shot_noise,
 )
-from vlgate.perturb.images.lens import disk, trail
+from vlgate.perturb.images.blur import disk, trail
 from vlgate.perturb.question_tests import VISUAL
 from vlgate.perturb.scene_graph import Box
 

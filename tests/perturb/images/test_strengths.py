@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from vlgate.perturb.images.strengths import compress, crop_margin, scale_brightness, scale_contrast, turn
+from vlgate.perturb.images.corruptions import compress, crop_margin, scale_brightness, scale_contrast, turn
 
 IMAGES = hnp.arrays(np.uint8, st.tuples(st.integers(1, 12), st.integers(1, 12), st.just(3)))
 LEVELS = np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2)

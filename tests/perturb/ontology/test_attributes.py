@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.fixtures.scenes.palette import ALL_COLOURS
+from vlgate.fixtures.scenes.shapes import ALL_COLOURS
 from vlgate.perturb.ontology import attributes as module
 from vlgate.perturb.ontology.attributes import ACTION, ANY, COLUMNS, attributes_from, curated_attributes
 

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from vlgate.perturb.ontology import Noun, default_ontology
-from vlgate.perturb.ontology.expected import FIT, Surroundings
-from vlgate.perturb.ontology.expected import tables as module
-from vlgate.perturb.ontology.expected.tables import COLUMNS, expectations_from
+from vlgate.perturb.ontology import expectations as module
+from vlgate.perturb.ontology.expectations import COLUMNS, FIT, Surroundings, expectations_from
 from vlgate.perturb.ontology.tables import rows_of
 
 ONTOLOGY = default_ontology()

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.perturb.ontology import Noun, default_ontology
-from vlgate.perturb.ontology.curated import curated_objects
-from vlgate.perturb.ontology.nouns import COLUMNS, check_nouns, read_nouns
+from vlgate.perturb.ontology.nouns import COLUMNS, check_nouns, curated_objects, read_nouns
 
 HEAD = "\t".join(COLUMNS)
 NOUNS = default_ontology().nouns

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from vlgate.perturb.ontology.attributes import curated_attributes
-from vlgate.perturb.ontology.closures import Closures
-from vlgate.perturb.ontology.nouns import Noun
+from vlgate.perturb.ontology.nouns import Closures, Noun
 from vlgate.perturb.ontology.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.wordnet import extended_by_wordnet
 

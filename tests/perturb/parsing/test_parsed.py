@@ -2,7 +2,7 @@
 
 import pytest
 
-from vlgate.perturb.parsing.parsed import Edit, Parsed, Token
+from vlgate.perturb.text.parsed import Edit, Parsed, Token
 
 
 def parsed(text, heads=None, **given):

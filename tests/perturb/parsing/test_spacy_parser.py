@@ -3,7 +3,7 @@
 import pytest
 
 from vlgate.errors import ModelLoadError
-from vlgate.perturb.parsing.spacy_parser import LONGEST, spacy_parser
+from vlgate.perturb.text.spacy_parser import LONGEST, spacy_parser
 
 pytest.importorskip("spacy")
 HARD = ["", "   ", "\n", "🐱 on a 🪑", "<b>a dog</b>", "EIN HUND", "a dog. a cat.", "Ein Hund läuft"]

@@ -8,8 +8,8 @@ import pytest
 
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import Corpus, Generator
+from vlgate.perturb.questions.answer_leaks import helps
 from vlgate.perturb.questions.arguments import Arguments
-from vlgate.perturb.questions.telling import helps
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
 ONTOLOGY = default_ontology()

@@ -9,7 +9,7 @@ from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.question_tests import VISUAL
 from vlgate.perturb.questions import TESTS, Corpus, Generator
-from vlgate.perturb.questions.makeup import makeup
+from vlgate.perturb.questions.shares import makeup
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
 SIZE = 300

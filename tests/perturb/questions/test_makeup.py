@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.perturb.question_tests import BEYOND, TESTS, VISUAL
-from vlgate.perturb.questions.makeup import MAKEUP, makeup
+from vlgate.perturb.questions.shares import MAKEUP, makeup
 
 
 def test_every_test_has_a_makeup():

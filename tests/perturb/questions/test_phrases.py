@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.questions.phrases import NUMBERS, NounPhrase
+from vlgate.perturb.questions.drafts import NUMBERS, NounPhrase
 
 TABLE = NounPhrase("table", "singular", ("wooden",))
 WORDS = st.sampled_from(("cup", "apple", "hour hand", "trees", "grass"))

@@ -8,10 +8,10 @@ import pytest
 
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import Corpus, Generator
+from vlgate.perturb.questions.answer_leaks import apart
 from vlgate.perturb.questions.arguments import Arguments
 from vlgate.perturb.questions.generate import Spent
-from vlgate.perturb.questions.telling import apart
-from vlgate.perturb.questions.templates.templates import TEMPLATES
+from vlgate.perturb.questions.templates import TEMPLATES
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
 ONTOLOGY = default_ontology()

@@ -10,11 +10,9 @@ import pytest
 
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import Corpus, Generator
-from vlgate.perturb.questions.drafts import Draft
-from vlgate.perturb.questions.links import Links
-from vlgate.perturb.questions.phrases import NounPhrase
-from vlgate.perturb.questions.selecting import selected
-from vlgate.perturb.questions.shares import UNIFORM
+from vlgate.perturb.questions.chance import Links
+from vlgate.perturb.questions.drafts import Draft, NounPhrase
+from vlgate.perturb.questions.shares import UNIFORM, selected
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
 COLORS = ("red", "blue", "green", "black")

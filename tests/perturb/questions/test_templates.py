@@ -7,9 +7,8 @@ from itertools import product
 
 import pytest
 
-from vlgate.perturb.questions.phrases import NounPhrase
-from vlgate.perturb.questions.templates.asking import ask, category_for, fits
-from vlgate.perturb.questions.templates.templates import TEMPLATES
+from vlgate.perturb.questions.drafts import NounPhrase
+from vlgate.perturb.questions.templates import TEMPLATES, ask, category_for, fits
 
 COUNTS = {  # CARETS, section 4.1
     "object": 54,

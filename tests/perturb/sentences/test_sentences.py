@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.perturb.sentences import Predicate, Verb, active, bare_or_a, number_of, passive, read_predicate
+from vlgate.perturb.text.sentences import Predicate, Verb, active, bare_or_a, number_of, passive, read_predicate
 
 
 @pytest.mark.parametrize(

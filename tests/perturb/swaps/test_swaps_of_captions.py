@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vlgate.perturb.foils.swap_facts import Has, Relates, Vocabulary, caption_scenes
+from vlgate.perturb.foils.swap_mining import BOTH_TRUE, NO_CONTRADICTION, SAME_FACTS, SAME_IMAGE, mine
 from vlgate.perturb.ontology.ontology import default_ontology
-from vlgate.perturb.swaps.captions import caption_scenes
-from vlgate.perturb.swaps.mining import BOTH_TRUE, NO_CONTRADICTION, SAME_FACTS, SAME_IMAGE, mine
-from vlgate.perturb.swaps.scenes import Has, Relates, Vocabulary
 
 VOCABULARY = Vocabulary(default_ontology())
 

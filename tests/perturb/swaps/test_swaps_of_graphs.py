@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
+from vlgate.perturb.foils.swap_facts import Has, Relates, Scene, Statement, Vocabulary, graph_scene
+from vlgate.perturb.foils.swap_mining import mine
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
-from vlgate.perturb.swaps.graphs import graph_scene
-from vlgate.perturb.swaps.mining import mine
-from vlgate.perturb.swaps.scenes import Has, Relates, Scene, Statement, Vocabulary
 
 VOCABULARY = Vocabulary(default_ontology())
 BOX = Box(x=0, y=0, w=9, h=9)

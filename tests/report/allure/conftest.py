@@ -6,12 +6,12 @@ import pytest
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
+from vlgate.record.results import RunResult, decisions, tabulate
 from vlgate.report.allure.results import Moment
 from vlgate.report.allure.writing import write_report
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
-from vlgate.run.results import RunResult, decisions, tabulate
 from vlgate.types import Ask, Batch, Prediction
 
 SUITE = ("scenes/existence", "scenes/occlusion-dir", "scenes/word-swap")

@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
+from vlgate.record.results import tabulate
 from vlgate.report.allure.cases import SAMPLE, case_results
 from vlgate.report.allure.writing import write_report
-from vlgate.run.results import tabulate
 
 GATE = "thresholds.toml::scenes/occlusion-dir:c_acc"
 

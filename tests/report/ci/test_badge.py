@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from vlgate.report.ci.badge import write_badge
+from vlgate.record.results import RunResult
+from vlgate.report.ci.release import write_badge
 from vlgate.report.folder import write_figures
-from vlgate.run.results import RunResult
 
 
 @pytest.fixture

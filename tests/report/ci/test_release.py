@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from vlgate.gates.records import Decision, Gate
+from vlgate.record.model_card import ModelCard
+from vlgate.record.results import RunResult
 from vlgate.report.ci.release import not_passed_lines, release, release_line
-from vlgate.run.model_card import ModelCard
-from vlgate.run.results import RunResult
 
 CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
 

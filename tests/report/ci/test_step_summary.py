@@ -2,8 +2,8 @@
 
 import pytest
 
-from vlgate.report.ci import step_summary
-from vlgate.report.ci.step_summary import MOST, append_summary
+from vlgate.report.ci import release
+from vlgate.report.ci.release import MOST, append_summary
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_summary_that_is_too_long_is_cut_at_a_line_and_says_so(files):
 def test_a_job_without_room_gets_nothing(files, monkeypatch):
     summary, job = files
     summary.write_text("a line\n")
-    monkeypatch.setattr(step_summary, "MOST", 10)
+    monkeypatch.setattr(release, "MOST", 10)
     assert "was cut" in append_summary(summary, str(job))
     assert job.read_text() == "before\n"
 

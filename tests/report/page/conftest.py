@@ -4,9 +4,9 @@ import pytest
 from page_runs import compared, result_of
 
 from vlgate.gates.records import Gate
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
 from vlgate.report.folder import write_figures, write_rows
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
 from vlgate.run.planning import make_plan
 
 SUITE = ("scenes/relations", "scenes/visual-inv", "scenes/word-swap", "scenes/coordination")

@@ -3,15 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 
-from vlgate.comparing.cases import judged_cases
-from vlgate.comparing.changes import change_decisions
-from vlgate.comparing.earlier import read_earlier
-from vlgate.comparing.pairing import LaterRun, compare
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
-from vlgate.run.results import RunResult, decisions, tabulate
-from vlgate.run.verdict import Digests
+from vlgate.record.cases import judged_cases
+from vlgate.record.comparison import LaterRun, compare, read_earlier
+from vlgate.record.results import RunResult, decisions, tabulate
+from vlgate.record.run_gates import change_decisions
+from vlgate.record.verdict import Digests
 from vlgate.types import Ask, Batch, Compare, Prediction
 
 GATES = (

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from vlgate.report.page.chart import chart, short
-from vlgate.report.page.radar import FEWEST, MOST, radar
+from vlgate.report.page.charts import FEWEST_AXES, MOST_AXES, chart, radar, short
 from vlgate.report.page.records import Figure, Section
 
 
@@ -51,7 +50,9 @@ def test_a_line_leaves_out_tasks_without_a_value_and_needs_three():
     assert line(radar(tasks), "blind") is None
 
 
-@pytest.mark.parametrize(("number", "there"), [(FEWEST - 1, False), (FEWEST, True), (MOST, True), (MOST + 1, False)])
+@pytest.mark.parametrize(
+    ("number", "there"), [(FEWEST_AXES - 1, False), (FEWEST_AXES, True), (MOST_AXES, True), (MOST_AXES + 1, False)]
+)
 def test_too_few_or_too_many_tasks_have_no_radar(number, there):
     assert bool(radar([section(f"mine/{name}", 0.5) for name in range(number)])) is there
 

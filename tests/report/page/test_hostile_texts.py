@@ -7,9 +7,9 @@ from PIL import Image
 from reading import Reading
 
 from vlgate.gates.records import Gate
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
 from vlgate.report.folder import write_figures, write_rows
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
 from vlgate.types import Ask, Case, LazyImage, Match, Task
 
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)>"

@@ -18,10 +18,10 @@ from reading import Reading
 
 from vlgate.cli import main
 from vlgate.metrics.names import HEADLINE
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
 from vlgate.report.folder import UNWRITTEN, write_figures, write_rows
 from vlgate.report.page import page as page_module
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
 
 
 def without_times(page):

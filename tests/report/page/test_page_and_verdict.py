@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from page_runs import GATES, replies, result_of
 
-from vlgate.checks.check import Check
+from vlgate.asking.checks.check import Check
 from vlgate.cli import main
 from vlgate.judging.verdicts import judge
+from vlgate.record.model_card import ModelCard
+from vlgate.record.replies import UNASKED
+from vlgate.record.results import tabulate
 from vlgate.report.folder import write_figures, write_rows
-from vlgate.run.model_card import ModelCard
-from vlgate.run.results import tabulate
-from vlgate.run.rows import UNASKED
 from vlgate.types import Batch, Prediction
 
 UNCHECKED = (Check(name="polarity", outcome="failed", why="it raised"),)

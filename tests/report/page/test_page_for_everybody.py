@@ -12,12 +12,12 @@ import pytest
 from browser import MISSING, Browser
 from page_runs import GATES, result_of
 
-from vlgate.analyses.saved import save
-from vlgate.recorded.folder import read_run
+from vlgate.record.folder import read_run
+from vlgate.record.model_card import ModelCard
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.report.page.page import write_page
-from vlgate.run.model_card import ModelCard
 from vlgate.run.planning import make_plan
+from vlgate.studies.analyses.saved import save
 
 _AXE = find_spec("axe_playwright_python")  # found and not imported: its browsers are not needed
 NEEDS = MISSING or ("" if _AXE else "needs axe-core (pip install axe-playwright-python)")

@@ -9,7 +9,7 @@ import pytest
 from reading import Reading
 
 from vlgate.cli import main
-from vlgate.report.page.earlier import names
+from vlgate.report.page.rows import names
 
 TASKS, CASES = 4, 40
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from PIL import Image
 from pyarrow.parquet import write_table
 
-from vlgate.recorded.folder import RecordedRun
+from vlgate.record.folder import RecordedRun
+from vlgate.record.verdict import RunOutcome
 from vlgate.report.page.answer import answer
 from vlgate.report.page.page import write_page
-from vlgate.report.page.worst import chosen, margins
-from vlgate.run.verdict import RunOutcome
+from vlgate.report.page.rows import chosen, margins
 from vlgate.types import Case, LazyImage, Match, Task
 
 TASKS, CASES = 60, 200

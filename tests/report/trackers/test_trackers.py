@@ -7,8 +7,8 @@ from time import monotonic, sleep
 import pytest
 
 from vlgate.errors import OptionError, UnknownNameError
-from vlgate.report.trackers import tracked
-from vlgate.report.trackers.tracked import check_trackers, log_to, tracked_run
+from vlgate.report.ci import trackers
+from vlgate.report.ci.trackers import check_trackers, log_to, tracked_run
 
 
 def needs(name):
@@ -43,7 +43,7 @@ def test_a_run_is_numbers_words_and_files(run, card, written):
 def test_an_unknown_or_missing_tracker_is_refused(monkeypatch):
     with pytest.raises(UnknownNameError, match=r"wandbb.*wandb"):
         check_trackers(["wandbb"])
-    monkeypatch.setattr(tracked, "find_spec", lambda _: None)
+    monkeypatch.setattr(trackers, "find_spec", lambda _: None)
     with pytest.raises(OptionError, match=r"--log-to=mlflow: .* pip install 'vlgate\[mlflow\]'"):
         check_trackers(["mlflow"])
 
@@ -51,7 +51,7 @@ def test_an_unknown_or_missing_tracker_is_refused(monkeypatch):
 def test_a_tracker_that_raises_is_said_and_costs_nothing(run, card, written, tmp_path, monkeypatch):
     (tmp_path / "broken_tracker.py").write_text("def log(tracked):\n    raise ConnectionError('no route')\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(tracked, "TRACKERS", {"broken": "broken_tracker"})
+    monkeypatch.setattr(trackers, "TRACKERS", {"broken": "broken_tracker"})
     [problem] = log_to(["broken"], run, card, written)
     assert problem.startswith("--log-to=broken: the run could not be logged (")
     assert "no route" in problem

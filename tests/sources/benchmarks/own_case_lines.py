@@ -8,8 +8,8 @@ import re
 import pytest
 
 from vlgate.errors import DataError
-from vlgate.sources.benchmarks.own_cases import read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.own.cases import read
+from vlgate.sources.reading.source import ReadOptions
 
 PAIR = {"task": "mine/spatial", "id": "p", "image": "photos/1.jpg", "caption": "a left of b", "foil": "b left of a"}
 QUAD = {"task": "mine/swap", "id": "q", "images": ["a.jpg", "b.jpg"], "captions": ["a on b", "b on a"]}

@@ -8,7 +8,7 @@ import pytest
 
 from vlgate.errors import DataError, MissingImageError
 from vlgate.sources.benchmarks.bla import FILES, SHAPES, read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
 

@@ -16,7 +16,7 @@ from vlgate.sources.benchmarks.carets import (
     TASKS,
     read,
 )
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 
 VERIFICATION = "object_verification_template_test.json"
 CHOICE = "action_choice_symmetric_test.json"

@@ -10,7 +10,7 @@ import pytest
 
 from vlgate.errors import MissingImageError
 from vlgate.sources.benchmarks.carets import DEFAULT_YML, TASKS, read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
 

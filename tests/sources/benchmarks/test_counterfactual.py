@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.report.priors import recorded_splits
-from vlgate.run.options import Options
+from vlgate.record.options import Options
+from vlgate.report.remarks import recorded_splits
 from vlgate.run.planning import make_plan
 
 

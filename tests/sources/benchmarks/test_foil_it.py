@@ -8,7 +8,7 @@ import pytest
 
 from vlgate.errors import DataError
 from vlgate.sources.benchmarks.foil_it import SHAPES, read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 
 TEST = "foilv1.0_test_2017.json"
 TRUE = {

@@ -28,7 +28,7 @@ from PIL import Image
 
 from vlgate.errors import DataError
 from vlgate.sources import registry
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 
 
 @pytest.mark.parametrize("name", ["../1.jpg", "/etc/passwd", "a/../../1.jpg", "..\\1.jpg", "a\n.jpg", ".", "a/"])

@@ -10,8 +10,8 @@ from PIL import Image
 
 from vlgate.errors import MissingImageError
 from vlgate.sources import registry
-from vlgate.sources.benchmarks.own_cases import shapes
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.own.cases import shapes
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Ask, Match
 
 

@@ -6,9 +6,9 @@ import pytest
 from own_case_lines import EVERY, OTHER, PAIR, QUAD, SET, SHAPES, STATEMENT, TWO_TRUE, table, tasks, without, write
 
 from vlgate.errors import DataError
-from vlgate.sources.benchmarks.own_cases import shapes
-from vlgate.sources.every_error import read_everything
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.data_folders import read_everything
+from vlgate.sources.own.cases import shapes
+from vlgate.sources.reading.source import ReadOptions
 
 
 def tabled(folder, *rows, name="cases.csv", separator=",", newline="\r\n", encoding="utf-8", head=""):

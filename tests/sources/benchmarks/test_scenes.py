@@ -17,11 +17,19 @@ import pytest
 
 from vlgate.fixtures.scenes.entry import CASES, SceneCase, SceneTask
 from vlgate.perturb.questions import MAKEUP
-from vlgate.sources.benchmarks.scene_questions import QUESTIONS
-from vlgate.sources.benchmarks.scenes import SHIPPED_SEED, TASKS, graphs, read
-from vlgate.sources.benchmarks.scenes_made import make
-from vlgate.sources.benchmarks.scenes_shipped import FILE, contents, read_contents, version, write
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.scenes.made import QUESTIONS, make
+from vlgate.sources.scenes.scenes import (
+    FILE,
+    SHIPPED_SEED,
+    TASKS,
+    contents,
+    graphs,
+    read,
+    read_contents,
+    shipped_version,
+    write,
+)
 from vlgate.types import Ask, LazyImage, Match
 
 SHAPES = {"pair": (2, 1), "quad": (4, 2), "set": (4, 1), "active_passive_set": (4, 1)}  # requests and images of a case
@@ -209,11 +217,11 @@ def _only_even(entry: SceneCase):
 
 def test_no_image_is_drawn_before_it_is_loaded():
     program = (
-        "import sys; from vlgate.sources.benchmarks.scenes import read;"
-        "from vlgate.sources.reading.options import ReadOptions;"
+        "import sys; from vlgate.sources.scenes.scenes import read;"
+        "from vlgate.sources.reading.source import ReadOptions;"
         "list(read(ReadOptions(folders=(), seed=0, wanted=lambda _: True)));"
         "slow = {'PIL', 'cv2', 'torch', 'pytest', 'vlgate.fixtures.scenes.stencils', 'vlgate.perturb.questions',"
-        "'vlgate.fixtures.scenes.objects.catalogue', 'vlgate.sources.benchmarks.scenes_made'};"
+        "'vlgate.fixtures.scenes.objects.catalogue', 'vlgate.sources.scenes.made'};"
         "print(sorted(slow & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -241,12 +249,12 @@ def test_the_shipped_images_are_those_that_are_made(made, world):
 
 
 def test_the_version_changes_with_the_content(made, monkeypatch, tmp_path):
-    assert re.fullmatch(r"[0-9a-f]{12}", before := version())
-    monkeypatch.setattr("vlgate.sources.benchmarks.scenes_shipped.FILE", tmp_path / "default.zip")
+    assert re.fullmatch(r"[0-9a-f]{12}", before := shipped_version())
+    monkeypatch.setattr("vlgate.sources.scenes.scenes.FILE", tmp_path / "default.zip")
     write(contents(made), tmp_path / "default.zip")
-    assert version() == before
+    assert shipped_version() == before
     write(contents([replace(made[0], note="changed"), *made[1:]]), tmp_path / "default.zip")
-    assert version() != before
+    assert shipped_version() != before
 
 
 def test_the_file_is_small():

@@ -8,7 +8,7 @@ import pytest
 
 from vlgate.errors import DataError
 from vlgate.sources.benchmarks.sugarcrepe import KINDS, SHAPES, read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
 

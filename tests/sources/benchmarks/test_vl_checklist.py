@@ -8,7 +8,7 @@ import pytest
 
 from vlgate.errors import DataError
 from vlgate.sources.benchmarks.vl_checklist import BEYOND, CORPUS, FURTHER, MISSING, PAPER, SHAPES, parse_config, read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 
 TASK = "vl-checklist/attribute/color/vg"
 YAML = "corpus/v1/Attribute/color/vg.yaml"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vlgate.sources.benchmarks.vl_checklist import CORPUS, PAPER, parse_config, read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from vlgate.errors import DataError
 from vlgate.sources.benchmarks.winoground import TAGS, read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 
 FIELDS = {
     "caption_0": "an old person kisses a young person",

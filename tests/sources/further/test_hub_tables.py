@@ -11,11 +11,10 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).parent))
 import releases
 
+from vlgate.audit.label_fixes import KNOWN, applied, read_disputes
 from vlgate.errors import DataError, ImageError
-from vlgate.sources.benchmarks import sugarcrepe, winoground
-from vlgate.sources.disputes import KNOWN, applied, read_disputes
-from vlgate.sources.further import mmvp, naturalbench, pope, vismin, vsr
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.benchmarks import mmvp, naturalbench, pope, sugarcrepe, vismin, vsr, winoground
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks, shapes
 
 RED, BLUE = [255, 0, 0], [0, 0, 255]

@@ -10,12 +10,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import releases
 
-from vlgate.inference.order import in_hashed_order
+from vlgate.asking.items import in_hashed_order
 from vlgate.judging.chance import chance
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
 from vlgate.metrics.names import HEADLINE
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import SOURCES, read_source
 from vlgate.types import Ask, Batch, Prediction
 

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import releases
 
 from vlgate.errors import DataError
-from vlgate.sources.further import (
+from vlgate.sources.benchmarks import (
     aro,
     bivlc,
     cola,
@@ -24,7 +24,7 @@ from vlgate.sources.further import (
     vsr,
     whatsup,
 )
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Ask, Match
 
 

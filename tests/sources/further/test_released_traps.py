@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 import releases
 
-from vlgate.health.flaws import examine
+from vlgate.audit.flaws import examine
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
-from vlgate.sources.further import aro, mmvp, naturalbench, pope, sugarcrepe_pp, whatsup
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.benchmarks import aro, mmvp, naturalbench, pope, sugarcrepe_pp, whatsup
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Batch, Prediction
 
 

@@ -2,8 +2,8 @@ import pytest
 
 from vlgate.errors import DataError
 from vlgate.sources.benchmarks.winoground import read
-from vlgate.sources.reading.hub import dataset_folder
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.tables import dataset_folder
 
 
 def test_offline_without_a_copy_the_error_names_the_data_set_and_the_remedy(monkeypatch, tmp_path):

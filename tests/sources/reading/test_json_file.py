@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.errors import DataError
-from vlgate.sources.reading.json_file import collector_paused, read_json
 from vlgate.sources.reading.records import Record, keyed_records, lined_records, listed_records
+from vlgate.sources.reading.text_files import collector_paused, read_json
 
 
 @pytest.fixture

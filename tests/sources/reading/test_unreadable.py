@@ -13,9 +13,9 @@ from vlgate.errors import DataError
 from vlgate.gates.decide import decide
 from vlgate.gates.records import Gate
 from vlgate.judging.verdicts import judge
-from vlgate.run.results import tabulate
-from vlgate.sources.every_error import MOST, read_everything
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.record.results import tabulate
+from vlgate.sources.data_folders import MOST, read_everything
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks
 from vlgate.types import UNREADABLE, Batch, Prediction
 

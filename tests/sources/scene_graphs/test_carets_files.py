@@ -8,9 +8,8 @@ from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator
 from vlgate.sources.benchmarks import carets
-from vlgate.sources.reading.options import ReadOptions
-from vlgate.sources.scene_graphs.carets_files import ENDINGS
-from vlgate.sources.scene_graphs.question_files import write_questions
+from vlgate.sources.graphs.question_files import ENDINGS, write_questions
+from vlgate.sources.reading.source import ReadOptions
 
 FIELDS = {"img_id", "label", "question_id", "sent", "question_type", "assignment"}
 

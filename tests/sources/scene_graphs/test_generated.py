@@ -12,12 +12,12 @@ from vlgate.errors import DataError, MissingImageError
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, image_of, world_graphs
 from vlgate.perturb.questions import BEYOND
 from vlgate.perturb.questions import TESTS as OF_CARETS
-from vlgate.run.options import Options
+from vlgate.record.options import Options
 from vlgate.run.planning import make_plan
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.sources.graphs.annotated import ENOUGH
+from vlgate.sources.graphs.generated import SHAPES, read
+from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import shapes
-from vlgate.sources.scene_graphs.annotated import ENOUGH
-from vlgate.sources.scene_graphs.generated import SHAPES, read
 
 TESTS = (*OF_CARETS, *BEYOND)
 REAL = Path(__file__).parents[4] / "shared/data"
@@ -108,7 +108,7 @@ def test_the_seed_decides(folder):
 def test_every_process_makes_the_same_plan(folder):
     code = (
         "import sys; from pathlib import Path\n"
-        "from vlgate.run.options import Options; from vlgate.run.planning import make_plan\n"
+        "from vlgate.record.options import Options; from vlgate.run.planning import make_plan\n"
         "plan = make_plan(Options(folder=Path(), data=(Path(sys.argv[1]),), pairs=12, limit=9, thresholds=Path(),"
         " results=Path()))\nprint([(name, batch.cases) for name, batch in plan.batches.items()])"
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.sources.scene_graphs.circles import ORDERS, circles
+from vlgate.sources.graphs.checks import ORDERS, circles
 
 
 @pytest.mark.parametrize("name", ["on", "above", "to the left of", "inside", "under", "behind", "in front of", "in"])

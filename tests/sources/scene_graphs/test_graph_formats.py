@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from vlgate.errors import DataError
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
-from vlgate.sources.scene_graphs import own
-from vlgate.sources.scene_graphs.files import find_graphs, read_graphs, read_words, unknown_names
+from vlgate.sources.graphs import formats
+from vlgate.sources.graphs.files import find_graphs, read_graphs, read_words, unknown_names
 
 REAL = Path(__file__).parents[4] / "shared/data/scene-graphs"
 
@@ -164,7 +164,7 @@ def test_own_in_lines(tmp_path):
 
 
 def test_the_example_of_the_documentation(tmp_path):
-    example = own.__doc__.partition("::\n")[2].partition("\n\n``image``")[0]
+    example = formats.__doc__.partition("::\n")[2].partition("\n\n``image``")[0]
     file = write(tmp_path / "own.json", example)
     [graph] = read_graphs(file)
     assert (graph.id, graph.location, len(graph.objects)) == ("photos/1.jpg", "kitchen", 3)

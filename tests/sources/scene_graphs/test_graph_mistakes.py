@@ -6,10 +6,9 @@ import pytest
 from PIL import Image
 
 from vlgate.errors import DataError
-from vlgate.sources.reading.options import ReadOptions
-from vlgate.sources.scene_graphs.annotated import annotated
-from vlgate.sources.scene_graphs.files import graph_faults, read_graphs
-from vlgate.sources.scene_graphs.vocabulary import vocabulary_of
+from vlgate.sources.graphs.annotated import annotated
+from vlgate.sources.graphs.files import graph_faults, read_graphs, vocabulary_of
+from vlgate.sources.reading.source import ReadOptions
 
 CUP = {"id": "1", "name": "cup", "box": [30, 200, 80, 90]}
 

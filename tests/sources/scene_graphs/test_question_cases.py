@@ -11,9 +11,9 @@ from vlgate.fixtures.scenes.scene_graphs import image_of, world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.question_tests import VISUAL
 from vlgate.perturb.questions import BEYOND, TESTS, Asked, Corpus, Generator, Made, QuestionPair
-from vlgate.perturb.questions.phrases import NounPhrase
+from vlgate.perturb.questions.drafts import NounPhrase
 from vlgate.perturb.scene_graph import Box, SceneGraph
-from vlgate.sources.scene_graphs.question_cases import capability_of, cases_of, task_of
+from vlgate.sources.graphs.question_cases import capability_of, cases_of, task_of
 from vlgate.types import LazyImage
 
 GRAPHS = world_graphs(4, 40)

@@ -9,7 +9,7 @@ from vlgate.errors import DataError, UnknownNameError
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import MAKEUP, TESTS, Corpus, Generator
-from vlgate.sources.scene_graphs.question_files import images_in, write_questions
+from vlgate.sources.graphs.question_files import images_in, write_questions
 
 GQA_FIELDS = {
     "semantic",

@@ -6,7 +6,7 @@ import pytest
 
 from vlgate.errors import DataError
 from vlgate.perturb.ontology import default_ontology
-from vlgate.sources.scene_graphs.vocabulary import vocabulary_of, with_words
+from vlgate.sources.graphs.files import vocabulary_of, with_words
 
 NOUN = {"name": "zorbot", "number": "singular", "parents": ("device",)}
 ATTRIBUTE = {"name": "zorbing", "category": "", "before": True, "after": "zorbing", "rank": 5}

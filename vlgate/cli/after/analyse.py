@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from vlgate.errors import OptionError
 
 if TYPE_CHECKING:
-    from vlgate.analyses.features import Features
-    from vlgate.analyses.records import Analysis
-    from vlgate.analyses.runs import Run
+    from vlgate.studies.analyses.bla import Features
+    from vlgate.studies.analyses.runs import Run
+    from vlgate.studies.analyses.tables import Analysis
 
 HELP = "analyse runs as a benchmark's paper does: correlations, preferences, priors, coverage between models"
 MOST = 40
@@ -67,9 +67,9 @@ def run(given: argparse.Namespace) -> int:
 
     Returns: the exit status: 0; 4 if an option or a run cannot be used.
     """
-    from vlgate.analyses.pages import markdown, record
-    from vlgate.analyses.runs import read_runs
-    from vlgate.analyses.saved import save
+    from vlgate.studies.analyses.runs import read_runs
+    from vlgate.studies.analyses.saved import save
+    from vlgate.studies.analyses.tables import markdown, record
 
     others = sorted({name for names in _USES.values() for name in names} - _USES[given.paper])
     if unused := [name for name in others if getattr(given, name)]:
@@ -87,9 +87,9 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _analysis(given: argparse.Namespace, runs: tuple[Run, ...]) -> Analysis:
-    from vlgate.analyses import bla, carets, valse, vl_checklist, winoground
-    from vlgate.analyses.boxes import read_boxes
-    from vlgate.analyses.pretraining import given_sizes
+    from vlgate.studies.analyses import bla, carets, valse, vl_checklist, winoground
+    from vlgate.studies.analyses.vl_checklist import read_boxes
+    from vlgate.studies.analyses.winoground import given_sizes
 
     if given.paper == "winoground":
         return winoground.analyse(runs, _reader(given), given_sizes(given.pretraining), given.tasks)
@@ -105,14 +105,14 @@ def _analysis(given: argparse.Namespace, runs: tuple[Run, ...]) -> Analysis:
 
 
 def _reader(given: argparse.Namespace) -> Run | None:
-    from vlgate.analyses.runs import read_runs
+    from vlgate.studies.analyses.runs import read_runs
 
     return None if given.perplexity is None else read_runs([given.perplexity])[0]
 
 
 def _features(given: argparse.Namespace) -> Features:
-    from vlgate.analyses.features import Features, read_features
-    from vlgate.making.tools.word_tables import concreteness, frequencies
+    from vlgate.making.word_tables import concreteness, frequencies
+    from vlgate.studies.analyses.bla import Features, read_features
 
     numbers, names = ({}, ()) if given.features is None else read_features(given.features)
     return Features(

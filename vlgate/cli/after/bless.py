@@ -15,12 +15,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from vlgate.comparing.earlier import earlier_of
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.names import HEADLINE
-from vlgate.recorded.folder import CASES, ENVIRONMENT, METRICS, VERDICT, read_run
-from vlgate.run.verdict import recorded_outcome
+from vlgate.record.comparison import earlier_of
+from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, VERDICT, read_run
+from vlgate.record.verdict import recorded_outcome
 
 HELP = "keep a run as the baseline that later ones are compared with"
 FILES = (CASES, ENVIRONMENT, VERDICT, "summary.md", METRICS)

@@ -12,14 +12,21 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from vlgate.comparing.earlier import NEEDED, EarlierRun, earlier_of, read_earlier
-from vlgate.comparing.pairing import LaterRun, compare
 from vlgate.errors import OptionError
 from vlgate.gates.records import RELEASABLE, Decision
-from vlgate.recorded.folder import read_run, refuse_incomplete
-from vlgate.report.comparison import comparison_lines, comparison_record
-from vlgate.run.judging_again import judge_again
-from vlgate.run.verdict import RunOutcome
+from vlgate.record.comparison import (
+    NEEDED,
+    EarlierRun,
+    LaterRun,
+    compare,
+    comparison_lines,
+    comparison_record,
+    earlier_of,
+    read_earlier,
+)
+from vlgate.record.folder import read_run, refuse_incomplete
+from vlgate.record.judging_again import judge_again
+from vlgate.record.verdict import RunOutcome
 
 HELP = "compare two runs case by case: what is newly broken, what is fixed"
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from vlgate.errors import OptionError, escaped
-from vlgate.recorded.folder import read_run
+from vlgate.record.folder import read_run
 from vlgate.report.exports.rows import Exported, exported
 
 HELP = "write a finished run in the format of another tool"
@@ -65,8 +65,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _lines(name: str, source: Exported) -> Iterator[str]:
-    from vlgate.report.exports.flat import csv_lines, json_lines
-    from vlgate.report.exports.hf_eval_results import entries, yaml_lines
+    from vlgate.report.exports.rows import csv_lines, entries, json_lines, yaml_lines
 
     if name != "hf-eval-results":
         return csv_lines(source) if name == "csv" else json_lines(source)

@@ -12,12 +12,12 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from vlgate.comparing.earlier import read_earlier
 from vlgate.gates.records import OUTCOMES, Outcome
-from vlgate.recorded.folder import RecordedRun, read_run
+from vlgate.record.comparison import read_earlier
+from vlgate.record.folder import RecordedRun, read_run
+from vlgate.record.judging_again import JudgedAgain, judge_again
+from vlgate.record.options import FIRST, baseline_of
 from vlgate.report.rows import NOT_PASSED, outcome_lines
-from vlgate.run.judging_again import JudgedAgain, judge_again
-from vlgate.run.options import FIRST, baseline_of
 
 HELP = "decide the gates of a thresholds file about a finished run"
 ORDER: tuple[Outcome, ...] = tuple(dict.fromkeys((*NOT_PASSED, "cannot", *OUTCOMES)))
@@ -44,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
     Returns: the exit status: 0 if the run passes, 1 if a gate fails or is inconclusive, another test of the run failed
         or it lacks something, 4 if a file or an option cannot be used.
     """
-    from vlgate.report.after.judged_folder import figures_again, refuse_folder
+    from vlgate.report.folder import figures_again, refuse_folder
 
     recorded = read_run(given.run, f"vlgate judge {given.run}")
     if given.results is not None:
@@ -72,8 +72,8 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _write(recorded: RecordedRun, judged: JudgedAgain, figures: dict[str, object], given: argparse.Namespace) -> None:
-    from vlgate.report.after.judged_folder import write_judged
-    from vlgate.report.page.again import tasks_again
+    from vlgate.report.folder import write_judged
+    from vlgate.run.planning import tasks_again
 
     tasks, problem = tasks_again(recorded.figures, recorded.environment)
     signed = write_judged(recorded, judged, figures, given.results, tasks)

@@ -19,11 +19,11 @@ from typing import Any
 from PIL import Image
 
 from vlgate.errors import DataError, OptionError
-from vlgate.report.shrunk import FILE, FOLDER
-from vlgate.report.whole_file import whole_file, write_whole
-from vlgate.shrink.keeping import NotKeptError, image_name, own_case, own_id
-from vlgate.sources.benchmarks.own_cases import read
-from vlgate.sources.reading.options import ReadOptions
+from vlgate.probes.shrink.keeping import NotKeptError, image_name, own_case, own_id
+from vlgate.record.whole_file import whole_file, write_whole
+from vlgate.report.shrunk import FILE, SHRUNK_FOLDER
+from vlgate.sources.own.cases import read
+from vlgate.sources.reading.source import ReadOptions
 
 HELP = "keep the cases that a search has broken, for every later release to hold"
 HELD = "must-hold.jsonl"
@@ -133,14 +133,14 @@ def _lines(file: Path, remedy: str, fields: tuple[str, ...]) -> list[dict[str, A
 
 def _kept_image(run: Path, name: str, folder: Path) -> str:
     """Copy an image of a run to the data folder, unless it is there; return its name in that folder."""
-    file = run / FOLDER / Path(name).name
+    file = run / SHRUNK_FOLDER / Path(name).name
     if not file.is_file() or file.is_symlink() or file.parent.is_symlink():
-        raise NotKeptError(f"an image of the find is not in {run / FOLDER}")
+        raise NotKeptError(f"an image of the find is not in {run / SHRUNK_FOLDER}")
     try:
         with Image.open(file) as image:
             image.verify()
     except (OSError, ValueError, SyntaxError):
-        raise NotKeptError(f"an image of the find in {run / FOLDER} cannot be read") from None
+        raise NotKeptError(f"an image of the find in {run / SHRUNK_FOLDER} cannot be read") from None
     kept = image_name(file)
     place = folder / kept
     if not place.exists():

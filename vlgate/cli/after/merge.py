@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from vlgate.comparing.earlier import read_earlier
+from vlgate.audit.label_fixes import place_of
 from vlgate.errors import OptionError
-from vlgate.recorded.folder import titled
-from vlgate.recorded.part import RecordedPart, read_part
-from vlgate.run.options import FIRST, Options, baseline_of, in_ci, options_from
-from vlgate.sources.disputes import place_of
+from vlgate.record.comparison import read_earlier
+from vlgate.record.folder import RecordedPart, read_part, titled
+from vlgate.record.options import FIRST, Options, baseline_of, in_ci, options_from
 
 HELP = "join the parts of a run (--shard) and judge the gates once"
 
@@ -46,9 +45,8 @@ def run(given: argparse.Namespace) -> int:
     Returns: the exit status: 0 if all gates pass, 1 if a gate fails or is inconclusive or a case could not be scored, 4
         if the parts do not belong together or a file cannot be used; nothing is written then.
     """
-    from vlgate.merging.belonging import in_order
-    from vlgate.merging.joining import join
-    from vlgate.merging.writing import closing_lines, write_joined
+    from vlgate.cli.after.merged_run import closing_lines, write_joined
+    from vlgate.run.merging import in_order, join
 
     _refuse_own_folder(given.parts, given.results)
     _refuse_twice(given.parts)

@@ -11,9 +11,9 @@ import argparse
 import json
 from pathlib import Path
 
-from vlgate.recorded.cases import read_cases
-from vlgate.recorded.folder import read_run
-from vlgate.report.after.missed import MissedOfTask, missed_cases, missed_lines
+from vlgate.record.cases import read_cases
+from vlgate.record.folder import read_run
+from vlgate.report.missed import MissedOfTask, missed_cases, missed_lines
 
 HELP = "list the missed cases of a finished run, the worst first"
 SHOWN = 10

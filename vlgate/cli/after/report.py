@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from vlgate.recorded.folder import CASES, NAME_ANOTHER, read_run
+from vlgate.record.folder import CASES, NAME_ANOTHER, read_run
 
 HELP = "write report.html of a finished run again"
 
@@ -29,8 +29,8 @@ def run(given: argparse.Namespace) -> int:
 
     Returns: the exit status: 0, or 4 if the folder holds no run, or a file of it is missing or damaged.
     """
-    from vlgate.report.page.again import tasks_again
     from vlgate.report.page.page import PAGE, write_page
+    from vlgate.run.planning import tasks_again
 
     found = read_run(given.run, f"vlgate report {given.run}")
     if not (given.run / CASES).exists():

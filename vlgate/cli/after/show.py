@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from vlgate.recorded.cases import read_cases
-from vlgate.recorded.folder import RecordedRun, read_run
+from vlgate.record.cases import read_cases
+from vlgate.record.folder import RecordedRun, read_run
 from vlgate.types import Case
 
 HELP = "show one case of a finished run, with its images"
@@ -35,8 +35,7 @@ def run(given: argparse.Namespace) -> int:
 
     Returns: the exit status: 0, or 4 if the folder or the case cannot be found.
     """
-    from vlgate.report.after.case_lines import card_of, case_lines, image_files, images_of, row_of
-    from vlgate.report.after.terminal_images import draw, drawer
+    from vlgate.report.missed import card_of, case_images, case_lines, draw, drawer, image_files, row_of
 
     recorded = read_run(given.run, f"vlgate show {given.run}")
     row = row_of(recorded, read_cases(recorded), given.case)
@@ -46,7 +45,7 @@ def run(given: argparse.Namespace) -> int:
     if not card.pictures:
         return 0
     case, problem = _case(recorded, row["task"], row["case"], given.data)
-    images = images_of(card, row, case)
+    images = case_images(card, row, case)
     if problem:
         _say(f"  note: {problem}")
     show = drawer() if terminal and given.out is None and any(image for _, image in images) else None
@@ -61,7 +60,7 @@ def run(given: argparse.Namespace) -> int:
 
 def _case(recorded: RecordedRun, task: str, case: str, data: list[Path]) -> tuple[Case | None, str]:
     """The case with its images, and why they cannot be found again; one of them is empty."""
-    from vlgate.report.page.again import tasks_again
+    from vlgate.run.planning import tasks_again
 
     only = {**recorded.figures, "tasks": {task: recorded.figures["tasks"][task]}}
     folders = tuple(folder.expanduser().resolve() for folder in data)

@@ -1,22 +1,25 @@
-"""Role frames: SWiG's ``train.json`` with imSitu's ``imsitu_space.json``, or lines of ``{"image", "verb", "roles"}``.
-
-SWiG (Pratt et al. 2020, https://github.com/allenai/swig) gives each image a verb, boxes [x1, y1, x2, y2] by role (-1
-if a role has none), and three annotators' frames, whose nouns are ids of WordNet ("n10287213") or empty. The
-space has each noun's ``gloss``, a list of words, and each verb's ``abstract``, a sentence with its roles.
-"""
+"""Role frames of SWiG with imSitu's list of roles, and human-object interactions of HAKE."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from vlgate.errors import DataError
-from vlgate.making.inputs.fields import any_text, identity, origin, whole
-from vlgate.making.inputs.records import Frame
-from vlgate.sources.reading.json_file import collector_paused
+from vlgate.making.inputs.records import Frame, Interaction, Interactions, any_text, identity, listed, origin, whole
+from vlgate.sources.graphs.checks import Mode
+from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.records import Record, lined_records
+from vlgate.sources.reading.text_files import collector_paused, read_text
+
+# Role frames: SWiG's ``train.json`` with imSitu's ``imsitu_space.json``, or lines of ``{"image", "verb", "roles"}``.
+#
+# SWiG (Pratt et al. 2020, https://github.com/allenai/swig) gives each image a verb, boxes [x1, y1, x2, y2] by role (-1
+# if a role has none), and three annotators' frames, whose nouns are ids of WordNet ("n10287213") or empty. The space
+# has each noun's ``gloss``, a list of words, and each verb's ``abstract``, a sentence with its roles.
 
 _SWIG = "name a file of SWiG, {image: {verb, frames, bb}}"
 _SPACE = "name imSitu's imsitu_space.json, with nouns and verbs"
@@ -121,3 +124,143 @@ def _lined(file: Path, verbs: _Verbs) -> Iterator[Frame]:
             template=any_text(record, "template") if "template" in record.fields else verbs.get(verb, _UNKNOWN)[0],
             similar=verbs.get(verb, _UNKNOWN)[1],
         )
+
+
+# Human-object interactions: HAKE's files, of instances or of whole images, with its list of interactions.
+#
+# HAKE (Li et al. 2020, https://github.com/DirtyHarryLYL/HAKE) names each interaction by its number in HICO's list,
+# ``hico_hoi_list.txt``, whose lines are a number from 1, an object and a verb. The files of instances
+# (``hico-det-*-instance-level.json``, ``hake_large_annotation.json``) give each one the boxes [x1, y1, x2, y2] of the
+# person and of the object; those of images (``hico-*-image-level.json``) only list the numbers.
+
+LINE = re.compile(r"[ \t]*(\d{1,9})[ \t]+([^\s\d]\S*)[ \t]+([^\s\d]\S*)[ \t]*")
+"""A line of HICO's list: ``001  airplane        board``."""
+
+NO_BOX = "an interaction without a box of its object"
+NO_AREA = "an interaction with a box without an area"
+NOTHING = "an image without interactions"
+
+_HAKE = "name a file of HAKE, {image: {labels, path_prefix}} or {image: {hoi_id}}"
+_LIST = "name HAKE's Config/hico_hoi_list.txt, with a number, an object and a verb on each line"
+_NONE = "no_interaction"
+_LARGEST = 1_000_000  # pixels of a side
+
+_Names = Mapping[int, tuple[str, str]]
+_WHOLE = 0.0, 0.0, 1.0, 1.0
+
+
+def read_interactions(
+    files: Sequence[Path], lists: Sequence[Path], *, faults: Mode, left_out: Counter[str]
+) -> list[Interactions]:
+    """Read the interactions of files, whose names are in ``lists``.
+
+    An interaction whose object has no box, as HAKE's larger files have for what a person does alone, is left out and
+    counted in ``left_out``; so is an image without any. A box without an area is counted too if ``faults`` is "leave
+    out". "No interaction" is none.
+
+    Returns: the images in the order of the files.
+    Raises: DataError, which names the file, the record and the remedy; also if there is no list.
+    """
+    names: dict[int, tuple[str, str]] = {}
+    for file in lists:
+        names |= dict(_listed(file))
+    if not names:
+        raise DataError(
+            files[0], None, "names interactions by numbers", "add HAKE's Config/hico_hoi_list.txt to --from"
+        )
+    found: list[Interactions] = []
+    with collector_paused():
+        for file in files:
+            content = whole(file, _HAKE)
+            for image in content.fields:
+                one = _image(Record(file, image, content.nested(image).fields, _HAKE), names, faults, left_out)
+                if one.done:
+                    found.append(one)
+                else:
+                    left_out[NOTHING] += 1
+    return found
+
+
+def _listed(file: Path) -> Iterator[tuple[int, tuple[str, str]]]:
+    """The number, object and verb of each line; titles and rules above the first number are skipped."""
+    begun = False
+    seen: set[int] = set()
+    for place, line in enumerate(read_text(file, _LIST).splitlines(), 1):
+        found = LINE.fullmatch(line)
+        if not line.strip() or (found is None and not begun):
+            continue
+        if found is None or int(found[1]) in seen:
+            what = "is not a number, an object and a verb" if found is None else f"repeats the number {int(found[1])}"
+            raise DataError(file, f"on line {place}", what, _LIST)
+        begun = True
+        seen.add(int(found[1]))
+        yield int(found[1]), (found[3], found[2])
+
+
+def _image(record: Record, names: _Names, faults: Mode, left_out: Counter[str]) -> Interactions:
+    if "labels" not in record.fields:
+        done = [_named(record, number, names) for number in _numbers(record)]
+        return _made(record, record.id, [(*one, _WHOLE, _WHOLE) for one in done], None, boxed=False)
+    prefix = record.text("path_prefix") if "path_prefix" in record.fields else ""
+    image = f"{prefix.strip('/')}/{record.id}" if prefix.strip("/") else record.id
+    found: list[tuple[str, str, Any, Any]] = []
+    sizes: set[tuple[int, int]] = set()
+    for label in listed(record, "labels", f"{record.id}, label"):
+        if label.fields.get("object_bbox") in (None, []):
+            left_out[NO_BOX] += 1
+            continue
+        named = _named(label, label.count("hoi_id"), names)
+        boxes = _corners(label, "human_bbox"), _corners(label, "object_bbox")
+        sizes.add((_side(label, "width"), _side(label, "height")))
+        if all(right > left and bottom > top for left, top, right, bottom in boxes):
+            found.append((*named, *boxes))
+        elif faults == "fail":
+            raise label.error(f"has {NO_AREA}: {boxes}", "correct it, or leave such parts out with --faults leave-out")
+        else:
+            left_out[NO_AREA] += 1
+    if len(sizes) > 1:
+        raise record.error(f"has labels with {len(sizes)} sizes of the image: {sorted(sizes)}")
+    return _made(record, image, found, next(iter(sizes), None), boxed=True)
+
+
+def _made(
+    record: Record, image: str, found: Sequence[tuple[str, str, Any, Any]], size: tuple[int, int] | None, *, boxed: bool
+) -> Interactions:
+    if not is_plain(image):
+        raise record.error(f"its image is {image!r}, expected a path within the folder of images")
+    done = [
+        Interaction(verb=verb, thing=thing, person=person, place=place)
+        for verb, thing, person, place in found
+        if verb != _NONE
+    ]
+    return Interactions(id=record.id, image=image, done=tuple(done), origin=origin(record), size=size, boxed=boxed)
+
+
+def _named(record: Record, number: int, names: _Names) -> tuple[str, str]:
+    if number not in names:
+        raise record.error(f"hoi_id {number} is not in the list of {len(names)} interactions", _LIST)
+    return names[number]
+
+
+def _numbers(record: Record) -> list[int]:
+    found = record.fields.get("hoi_id")
+    if type(found) is not list or any(type(one) is not int for one in found):
+        record.reject("hoi_id", "a list of numbers")
+    return found
+
+
+def _side(record: Record, field: str) -> int:
+    if not 0 < record.count(field) <= _LARGEST:
+        record.reject(field, f"a number from 1 to {_LARGEST:,}")
+    return record.count(field)
+
+
+def _corners(record: Record, field: str) -> tuple[float, float, float, float]:
+    """The left, upper, right and lower edge of a box."""
+    box = record.fields.get(field)
+    if type(box) is not list or len(box) != 4 or any(type(one) not in {int, float} for one in box):
+        record.reject(field, "four numbers")
+    if max(map(abs, box)) > _LARGEST:
+        record.reject(field, f"four numbers up to {_LARGEST:,}")
+    left, top, right, bottom = (float(max(one, 0)) for one in box)
+    return left, top, right, bottom

@@ -1,22 +1,161 @@
-"""Reading the files of ``--from``: each file's input is told from its content."""
+"""Reads the files of ``--from``: each file's input is told from its content; images are found in their folder."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
-from vlgate.errors import DataError
-from vlgate.making.inputs.detect import FORMS, Content, content_of
-from vlgate.making.inputs.images import ImageFolder
-from vlgate.making.inputs.screen import screened
+import ijson
+
+from vlgate.errors import DataError, OptionError
+from vlgate.images.files import image_size, plain_path
+from vlgate.making.inputs.frames import LINE
+from vlgate.making.inputs.records import screened
 from vlgate.making.kinds.kind import InputName
 from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.sources.scene_graphs.checks import Mode
+from vlgate.sources.graphs.checks import Mode
+from vlgate.sources.reading.image_finder import is_plain, stem
+
+# Which input a file holds, told from the keys at its beginning, whatever its name.
+
+Content = InputName | Literal["space", "list"]
+"""An input, imSitu's file of verbs and nouns, which goes with role frames, or HICO's list, with interactions."""
+
+FORMS = (
+    'captions (COCO\'s, or lines of {"image", "caption"}), answered questions (Visual7W\'s, or lines of {"image", '
+    '"question", "answer"}), dialogs (VisDial\'s, or lines of {"image", "caption", "dialog"}), role frames (SWiG\'s, '
+    'or lines of {"image", "verb", "roles"}), interactions (HAKE\'s) or scene graphs'
+)
+_HEAD = 2**20  # bytes at the beginning that are looked at
+_REMEDY = f"name a file of {FORMS}"
+_PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ")  # gzip, zip, bzip2, xz
+_LIST = re.compile(rf"\A(?:[^\d\n]*\n)*{LINE.pattern}$".encode(), re.MULTILINE)
+_BESIDE_IMAGES = {"file_name", "coco_url", "license"}
+
+
+def content_of(file: Path) -> Content:
+    """Return which input a file holds.
+
+    Raises: DataError, which names the file, if it cannot be read or is none of the inputs.
+    """
+    head = _head(file)
+    keys, broken = _keys(head)
+    first, below, third = (keys.get(depth, set()) for depth in (1, 2, 3))
+    tests: tuple[tuple[Content, bool], ...] = (
+        ("dialogs", {"image", "caption", "dialog"} <= first or bool({"dialogs", "questions", "answers"} & below)),
+        ("captions", {"image", "caption"} <= first),
+        ("answers", {"image", "question"} <= first or ("images" in first and "qa_pairs" in third)),
+        ("frames", {"image", "verb", "roles"} <= first or {"verb", "frames"} <= below),
+        ("space", {"nouns", "verbs"} & first != set() and bool({"gloss", "abstract", "roles"} & third)),
+        ("interactions", "hoi_id" in below or {"labels", "dataset"} <= below),
+        ("graphs", bool({"objects", "graphs"} & first) or "objects" in below),
+        ("captions", "annotations" in first or ("images" in first and bool(_BESIDE_IMAGES & third))),
+    )
+    found = next((content for content, holds in tests if holds), None)
+    if found is None and _LIST.search(head):
+        found = "list"
+    if found is None and head.startswith(_PACKED):
+        raise DataError(file, None, "is compressed", "unpack it first")
+    if found is None and broken:
+        raise DataError(file, None, f"is not JSON or lines of JSON ({broken})", _REMEDY)
+    if found is None:
+        raise DataError(file, None, "has none of the known forms of input", _REMEDY)
+    return found
+
+
+def _head(file: Path) -> bytes:
+    try:
+        if file.exists() and not file.is_file() and not file.is_dir():  # reading a pipe would block for ever
+            raise DataError(file, None, "is not a regular file", "put a file in its place")
+        with file.open("rb") as stream:
+            head = stream.read(_HEAD)
+    except FileNotFoundError:
+        raise DataError(file, None, "there is no such file", "check the path") from None
+    except OSError as error:
+        raise DataError(file, None, f"cannot be read ({error.strerror})", "make it a readable file") from None
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    if not head.strip():
+        raise DataError(file, None, "is empty", _REMEDY)
+    return head
+
+
+def _keys(head: bytes) -> tuple[dict[int, set[str]], str]:
+    """Return the keys by their depth, lists counted as a level, and where the JSON breaks, if it does.
+
+    A file that is cut gives the keys before the cut.
+    """
+    found: dict[int, set[str]] = {}
+    depth = 0
+    broken = ""
+    try:
+        for event, value in ijson.basic_parse(BytesIO(head), use_float=True, multiple_values=True):
+            depth += event in {"start_map", "start_array"}
+            depth -= event in {"end_map", "end_array"}
+            if event == "map_key":
+                found.setdefault(depth, set()).add(value)
+    except (ijson.JSONError, UnicodeDecodeError) as error:
+        broken = " ".join(str(error).split())[:100]
+    return found, broken
+
+
+# The folder of the inputs' images: which file an image's name means, and how large the image is.
+
+
+class ImageFolder:
+    """A folder of images, which are named by their path in it or by their name without an extension."""
+
+    def __init__(self, folder: Path) -> None:
+        """Name the folder.
+
+        Raises: OptionError if there is no such folder.
+        """
+        if not folder.is_dir():
+            raise OptionError(f"--images {folder}: there is no such folder; name the folder of the images")
+        self._folder = folder
+
+    def name(self, image: str) -> str:
+        """Return the path in the folder of an image with a name; the name itself if there is none."""
+        plain = plain_path(image)
+        if is_plain(plain) and (self._folder / plain).is_file():
+            return plain
+        return self._by_stem.get(stem(plain), image)
+
+    def has(self, image: str) -> bool:
+        """Return whether the folder has an image with a name."""
+        return is_plain(plain_path(image)) and (self._folder / self.name(image)).is_file()
+
+    def found(self, images: Collection[str]) -> int:
+        """Return how many of some images the folder has.
+
+        Raises: OptionError, which says what was looked for, if it has none of them.
+        """
+        found = sum(self.has(image) for image in images)
+        if images and not found:
+            example = next(iter(images))
+            looked = f"{example} and {stem(example)}.*"
+            none = f"has none of the {len(images):,} images of the inputs (looked for {looked} in it)"
+            raise OptionError(f"--images {self._folder}: {none}; name the folder that holds them")
+        return found
+
+    def size(self, image: str) -> tuple[int, int] | None:
+        """Return the width and height of an image in pixels; None if it is not there or cannot be read."""
+        file = self._folder / self.name(image)
+        return image_size(str(file)) if self.has(image) else None
+
+    @cached_property
+    def _by_stem(self) -> dict[str, str]:
+        return {stem(file.name): file.name for file in sorted(self._folder.iterdir())}
+
+
+# Reading the files of ``--from``: each file's input is told from its content.
 
 _WITH: Mapping[Content, InputName] = MappingProxyType({"space": "frames", "list": "interactions"})
 """The files of words, and the input that each goes with."""
@@ -72,19 +211,19 @@ def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_o
         return list(_unique(main, faults, left_out))
     lines = [_is_lines(file) for file in main]
     if name == "captions":
-        from vlgate.making.inputs.captions import read_captions
+        from vlgate.making.inputs.texts import read_captions
 
         return read_captions(main, lines)
     if name == "answers":
-        from vlgate.making.inputs.answers import read_answers
+        from vlgate.making.inputs.texts import read_answers
 
         return read_answers(main, lines)
     if name == "dialogs":
-        from vlgate.making.inputs.dialogs import read_dialogs
+        from vlgate.making.inputs.texts import read_dialogs
 
         return read_dialogs(main, lines)
     if name == "interactions":
-        from vlgate.making.inputs.interactions import read_interactions
+        from vlgate.making.inputs.frames import read_interactions
 
         return read_interactions(main, _beside(name, contents), faults=faults, left_out=left_out)
     from vlgate.making.inputs.frames import read_frames
@@ -128,7 +267,7 @@ def _is_lines(file: Path) -> bool:
 
 
 def _unique(files: Sequence[Path], faults: Mode, left_out: Counter[str]) -> Iterator[Any]:
-    from vlgate.sources.scene_graphs.files import read_graphs
+    from vlgate.sources.graphs.files import read_graphs
 
     seen: set[str] = set()
     for file in files:

@@ -1,9 +1,19 @@
-"""The records of the inputs. A scene graph is ``vlgate.perturb.scene_graph.SceneGraph``."""
+"""The records of the inputs, the fields that they are read from, and the texts that no kind can use."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vlgate.errors import DataError
+from vlgate.sources.reading.records import Record
+from vlgate.sources.reading.text_files import read_json
+
+# The records of the inputs. A scene graph is ``vlgate.perturb.scene_graph.SceneGraph``.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,3 +99,108 @@ class Interactions:
     origin: str
     size: tuple[int, int] | None = None
     boxed: bool = True
+
+
+# What the readers of the inputs share: records of files and of lists, and texts that may be anything.
+
+
+def whole(file: Path, remedy: str) -> Record:
+    """Return a file that is one JSON object as a record.
+
+    Raises: DataError, which names the file and the place, if it is not JSON or not an object.
+    """
+    content = read_json(file)
+    if type(content) is not dict:
+        raise DataError(file, None, "is not an object", remedy)
+    return Record(file, "(the whole file)", content, remedy)
+
+
+def listed(record: Record, field: str, name: str) -> Iterator[Record]:
+    """Yield the objects of a list, each named ``name`` and its position from 0.
+
+    Raises: DataError, which names the file and record, if the field is missing or not a list of objects.
+    """
+    values = record.fields.get(field)
+    if type(values) is not list:
+        record.reject(field, "a list")
+    for position, fields in enumerate(values):
+        place = f"{name} {position}"
+        if type(fields) is not dict:
+            raise DataError(record.file, place, "is not an object", record.remedy)
+        yield Record(record.file, place, fields, record.remedy)
+
+
+def any_text(record: Record, field: str) -> str:
+    """Return the string in ``field``, which may be blank: what people wrote is judged later, and counted.
+
+    Raises: DataError, which names the file and record, if the field is missing or not a string.
+    """
+    value = record.fields.get(field)
+    if type(value) is not str:
+        record.reject(field, "a string")
+    return value
+
+
+def identity(record: Record, field: str) -> str:
+    """Return the integer or text in ``field`` as a text.
+
+    Raises: DataError, which names the file and record, if the field is missing or neither.
+    """
+    value: Any = record.fields.get(field)
+    return str(value) if type(value) is int else record.text(field)
+
+
+def origin(record: Record) -> str:
+    """Return the name of a record's file, and the record."""
+    return f"{record.file.name}, {record.id}"
+
+
+# Texts that no kind can use, left out before anything is parsed, and counted by reason.
+
+LONGEST = 2_000
+"""The most characters of a text; longer ones are not captions, and are not parsed."""
+
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|&(?:#\d+|#x[0-9a-fA-F]+|[a-z]{2,8});")
+
+
+def unusable(text: str) -> str | None:
+    """Say why a text cannot be used; None if it can.
+
+    >>> unusable("  "), unusable("<b>A dog</b>"), unusable("A dog.")
+    ('the text is empty', 'the text holds markup', None)
+    """
+    if not text.strip():
+        return "the text is empty"
+    if len(text) > LONGEST:
+        return f"the text has more than {LONGEST:,} characters"
+    if _MARKUP.search(text):
+        return "the text holds markup"
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        return "the text holds half of a surrogate pair"
+    if not any("a" <= character <= "z" for character in text.lower()):
+        return "the text has no Latin letter"
+    return None
+
+
+def screened(inputs: Sequence[Any], left_out: Counter[str]) -> list[Any]:
+    """Return the inputs whose texts can be used; the others are counted in ``left_out``.
+
+    An answer may be a number in digits; the question must be a text.
+    """
+    kept = []
+    for one in inputs:
+        reason = next((reason for text in _texts(one) if (reason := unusable(text)) is not None), None)
+        if reason is None:
+            kept.append(one)
+        else:
+            left_out[reason] += 1
+    return kept
+
+
+def _texts(one: object) -> Iterator[str]:
+    if isinstance(one, Caption):
+        yield one.text
+    elif isinstance(one, Answer):
+        yield one.question
+    elif isinstance(one, Dialog):
+        yield one.caption

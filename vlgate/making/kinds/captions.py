@@ -1,22 +1,25 @@
-"""Foils of captions: plurality, noun foils as in FOIL it!, and the numbers in captions."""
+"""Foils of captions: plurality, nouns as in FOIL it!, numbers, and another preposition."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from vlgate.making.inputs.records import Caption
-from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work
-from vlgate.making.sets.writing import as_cases
-from vlgate.perturb.foils.candidate import Foil, Found
-from vlgate.perturb.foils.captions.counted_captions import counted, has_number
-from vlgate.perturb.foils.captions.exchanged import exchanged
+from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work, selecting
+from vlgate.making.sets.folder import as_cases, valse
+from vlgate.perturb.foils.balance import exchanged, paired
+from vlgate.perturb.foils.candidates import Foil, Found
 from vlgate.perturb.foils.captions.mentions import Mentions, mentions
 from vlgate.perturb.foils.captions.nouns import noun_foils
-from vlgate.perturb.foils.captions.plurality import plurals
-from vlgate.perturb.parsing.parsed import Parsed
+from vlgate.perturb.foils.captions.numbers import counted, has_number, plurals
+from vlgate.perturb.foils.prepositions import attested, said_of
+from vlgate.perturb.foils.relations import filled_relations, gaps, relations
+from vlgate.perturb.text.parsed import Parsed
+
+# Foils of captions: plurality, noun foils as in FOIL it!, and the numbers in captions.
 
 UNBALANCED = "what the foil puts in is false more often than true"
 """Why a candidate is not chosen: there is none of another caption that exchanges the same words the other way round."""
@@ -115,4 +118,51 @@ COUNTING_CAPTIONS = Kind(
     needs=("parser",),
     uses=("nli", "grammar"),
     select=_balanced,
+)
+
+
+# Relations of captions as in VALSE: another preposition, by a table or by a masked language model.
+
+_TOP = 20  # fillings of each length that are asked for
+
+
+def _parsed(inputs: Sequence[Caption], work: Work) -> dict[str, Parsed]:
+    """Parse the captions and the other captions of their images, each text once."""
+    texts = list(dict.fromkeys(text for one in inputs for text in (one.text, *one.others)))
+    return dict(zip(texts, work.tools.parser.parse(texts), strict=True))
+
+
+def _relations(work: Work) -> MakeSome:
+    """Fill the places of prepositions with a masked language model if there is one, else by the table of contrasts."""
+    known = attested(work.tools.parser.parse([one.text for one in work.inputs]))
+
+    def make_some(inputs: Sequence[Caption]) -> Iterator[Made]:
+        """Make the candidates of a block of inputs."""
+        parsed = _parsed(inputs, work)
+        places = [gaps(parsed[one.text]) for one in inputs] if work.tools.has("mlm") else []
+        every = [gap for some in places for gap in some]
+        filled = iter(work.tools.mlm.fill(every, _TOP)) if every else iter(())
+        for place, one in enumerate(inputs):
+            said = said_of(parsed[text] for text in (one.text, *one.others))
+            if work.tools.has("mlm"):
+                fillings = [next(filled) for _ in places[place]]
+                found = filled_relations(parsed[one.text], fillings, known, said)
+            else:
+                found = relations(parsed[one.text], known, said)
+            yield Made(image=one.image, origin=one.origin, found=found)
+
+    return make_some
+
+
+RELATIONS = Kind(
+    name="relations",
+    sentence="another preposition: on the table, under the table (VALSE)",
+    takes=("captions",),
+    shape="pair",
+    start=_relations,
+    release=valse("relations.json", "relations"),
+    needs=("parser",),
+    uses=("mlm", "nli", "grammar", "lm"),
+    select=selecting(paired),
+    inference="contradiction",
 )

@@ -1,14 +1,30 @@
-"""What the kinds of scene graphs make of other inputs: a graph, the name of its image, and the release it is from."""
+"""Kinds that are made of scene graphs, role frames and interactions: BLA's tasks and VL-CheckList's."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from vlgate.making.inputs.records import Frame, Interactions
-from vlgate.perturb.foils.candidate import Foil
-from vlgate.perturb.frame_graphs import graph_of_frame, graph_of_interactions
-from vlgate.perturb.scene_graph import Box, SceneGraph
+from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Release, Selected, Start, Work
+from vlgate.making.word_tables import more_words, persons
+from vlgate.perturb.foils.balance import near_within
+from vlgate.perturb.foils.candidates import Foil, Found, SentenceSet
+from vlgate.perturb.graphs.attributes import attribute_foils
+from vlgate.perturb.graphs.checklist import Likeness, Words, vocabulary_of
+from vlgate.perturb.graphs.frame_graphs import graph_of_frame, graph_of_interactions
+from vlgate.perturb.graphs.objects import object_foils
+from vlgate.perturb.graphs.persons import SURE, BlaRules, BlaTools, one_of
+from vlgate.perturb.graphs.relations import relation_foils
+from vlgate.perturb.graphs.two_persons import active_passive, coordination, relative_clause
+from vlgate.perturb.scene_graph import Box, SceneGraph, sized
+from vlgate.sources.benchmarks.bla import FILES, SENTENCES
+from vlgate.sources.benchmarks.vl_checklist import CORPUS
+
+# What the kinds of scene graphs make of other inputs: a graph, the name of its image, and the release it is from.
 
 GraphInput = SceneGraph | Frame | Interactions
 """What a graph can be made of."""
@@ -16,7 +32,7 @@ GraphInput = SceneGraph | Frame | Interactions
 UNTOLD = "no relation or attribute of things that have boxes"
 """The reason of an input that gives neither a candidate nor a reason."""
 
-Release = Literal["VG", "SWIG", "HAKE"]
+CorpusName = Literal["VG", "SWIG", "HAKE"]
 
 _OF_BOXES = frozenset(("size", "location"))
 
@@ -39,7 +55,7 @@ def image_of(one: GraphInput) -> str:
     return one.id if "." in one.id else f"{one.id}.jpg"
 
 
-def release_of(one: GraphInput) -> Release:
+def release_of(one: GraphInput) -> CorpusName:
     """Return the release whose form an input has; VL-CheckList names its files after them."""
     if isinstance(one, SceneGraph):
         return "VG"
@@ -51,3 +67,258 @@ def without_boxes(foil: Foil, one: GraphInput) -> Foil:
     if not isinstance(one, Interactions) or one.boxed:
         return foil
     return replace(foil, tags={name: value for name, value in foil.tags.items() if name not in _OF_BOXES})
+
+
+# BLA's tasks from scene graphs or role frames: a set of four sentences of each image at most (thesis, section 4.3).
+
+UNGRAMMATICAL = "a sentence of each set is ungrammatical"
+
+_Sets = Callable[[SceneGraph, BlaRules, BlaTools], Found]
+
+
+def _start_sets(sets: _Sets) -> Start:
+    def start(work: Work) -> MakeSome:
+        """Prepare what needs all inputs."""
+        tools = BlaTools(
+            is_person=persons(work.tools),
+            ontology=more_words(work.tools, (graph_of(one) for one in work.inputs)),
+            encoder=work.tools.similarity if work.tools.has("similarity") else None,
+        )
+        grammar = work.tools.grammar if work.tools.has("grammar") else None
+
+        def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
+            """Make the candidates of a block of inputs."""
+            for one in inputs:
+                graph = graph_of(one)
+                found = sets(sized(graph), SURE, tools)
+                made = [each for each in found.candidates if isinstance(each, SentenceSet)]
+                best = one_of(made, grammar)
+                refused = found.refused if best is not None or not made else (*found.refused, UNGRAMMATICAL)
+                refused = refused if best is not None or refused else (UNTOLD,)
+                kept = Found(candidates=() if best is None else (best,), refused=refused)
+                yield Made(image=graph.id, origin=one.origin or graph.id, found=kept)
+
+        return make_some
+
+    return start
+
+
+def _release(task: str) -> Release:
+    def release(items: Sequence[Item]) -> dict[str, str]:
+        """Write the items as a file of the release."""
+        records = [{"image_id": item.image, "caption_group": [dict(_fields(item))]} for item in items]
+        return {f"bla/annotations/{FILES[task]}": json.dumps(records, indent=1, ensure_ascii=False)}
+
+    return release
+
+
+def _fields(item: Item) -> Iterator[tuple[str, str]]:
+    made = item.candidate
+    if isinstance(made, SentenceSet):
+        yield from zip(SENTENCES, (*made.true, *made.false), strict=True)
+        if "verb" in made.tags:
+            yield "predicate", made.tags["verb"]
+
+
+ACTIVE_PASSIVE = Kind(
+    name="active-passive",
+    sentence="sets of who does what to whom in active and passive voice, and with the two exchanged, as in BLA",
+    takes=("graphs", "frames"),
+    shape="set",
+    start=_start_sets(active_passive),
+    release=_release("bla/active-passive"),
+    uses=("grammar", "wordnet"),
+    permuted=True,
+)
+COORDINATION = Kind(
+    name="coordination",
+    sentence="sets of two persons with two features each, joined by and, and with a feature of the other, as in BLA",
+    takes=("graphs",),
+    shape="set",
+    start=_start_sets(coordination),
+    release=_release("bla/coordination"),
+    uses=("similarity", "grammar", "wordnet"),
+    permuted=True,
+)
+RELATIVE_CLAUSE = Kind(
+    name="relative-clause",
+    sentence="sets of two persons with two features each, one in a relative clause, as in BLA",
+    takes=("graphs",),
+    shape="set",
+    start=_start_sets(relative_clause),
+    release=_release("bla/relative-clause"),
+    uses=("similarity", "grammar", "wordnet"),
+    permuted=True,
+)
+
+
+# VL-CheckList's objects, attributes and relations (paper, section 3), from scene graphs, role frames, interactions.
+
+_ROLES = ("agent", "destination", "tool")  # SWiG's files of objects; every other role is an item
+_FOLDERS = {"VG": "vg/", "SWIG": "swig/", "HAKE": "hake/"}
+
+_MOST = 8
+"""Foils of one place of a caption, from which a balanced set takes one."""
+_NOUNS = 30
+"""Foils of one noun: the more there are, the more of a set can be balanced."""
+_EACH = 3
+"""Cases of one caption in a set that cannot be balanced."""
+
+UNBALANCED = "what the foil puts in is false more often than true"
+ANOTHER = "another foil of the caption is taken"
+NOTHING = "no candidate's words are true in one caption and false of another, and the set is not balanced"
+
+_Foils = Callable[[SceneGraph, Words], Found]
+_Places = Callable[[Foil, Any], Iterator[str]]
+
+
+def _start_foils(foils: _Foils, places: _Places, most: int = 1) -> Start:
+    def start(work: Work) -> MakeSome:
+        """Prepare what needs all inputs."""
+        encoder = work.tools.similarity if work.tools.has("similarity") else None
+        ontology = more_words(work.tools, (graph_of(one) for one in work.inputs))
+        vocabulary = vocabulary_of((graph_of(one) for one in work.inputs), ontology)
+        words = Words(
+            vocabulary=vocabulary,
+            ontology=ontology,
+            likeness=Likeness(encoder=encoder),
+            seed=work.seed,
+            most=most,
+            sole=not any(isinstance(one, SceneGraph) for one in work.inputs[:1]),
+        )
+        words.likeness.learn(vocabulary.names)
+
+        def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
+            """Make the candidates of a block of inputs."""
+            for one in inputs:
+                found = foils(sized(graph_of(one)), words)
+                made = tuple(without_boxes(foil, one) for foil in found.candidates if isinstance(foil, Foil))
+                yield Made(
+                    image=image_of(one),
+                    origin=one.origin or one.id,
+                    found=Found(candidates=made, refused=found.refused if made else (found.refused or (UNTOLD,))),
+                    extra=tuple(_extra(foil, one, places) for foil in made),
+                )
+
+        return make_some
+
+    return start
+
+
+def _extra(foil: Foil, one: GraphInput, places: _Places) -> Mapping[str, Any]:
+    """The files of the release that a foil belongs to, and where their images are."""
+    files = [place for place in places(foil, one) if f"vl-checklist/{place}".lower() in CORPUS]
+    return {"files": files, "images": _FOLDERS[release_of(one)]}
+
+
+def _object_places(foil: Foil, one: GraphInput) -> Iterator[str]:
+    if isinstance(one, Frame):
+        role = next((role for role in _ROLES if one.roles.get(role, "").lower() == foil.classes[0]), "item")
+        source = f"swig_{role}"
+    elif isinstance(one, SceneGraph):
+        source = "vg_subj" if foil.tags["role"] == "subject" else "vg_obj"
+    else:
+        source = "hake"
+    if "location" in foil.tags:
+        yield f"Object/Location/{foil.tags['location']}/{source}"
+    if "size" in foil.tags:
+        yield f"Object/Size/{foil.tags['size']}/{source}"
+
+
+def _attribute_places(foil: Foil, _: GraphInput) -> Iterator[str]:
+    yield f"Attribute/{foil.tags['kind']}/vg"
+
+
+def _relation_places(foil: Foil, one: GraphInput) -> Iterator[str]:
+    yield f"Relation/{foil.tags['kind']}/{release_of(one).lower()}"
+
+
+def balanced(items: Sequence[Item], seed: int) -> Selected:
+    """Take one foil of each caption, so that what foils put in is about as often true: p for q as often as q for p.
+
+    The balance is exact within captions that differ in one word only, such as "a white sheep" and "a black sheep". If
+    nothing is balanced, at most ``_EACH`` of a caption stay, and the note says so.
+    """
+    places: dict[tuple[str, str, str], dict[str, Item]] = {}
+    for item in items:
+        if isinstance(made := item.candidate, Foil):
+            places.setdefault((item.origin, made.caption, made.classes[0]), {})[made.classes[1]] = item
+    options = [list(one) for one in places.values()]
+    frames = [_frame(caption, word) for _, caption, word in places]
+    chosen = near_within([word for *_, word in places], options, frames, seed=seed)
+    if not chosen:
+        return _few(items)
+    groups = list(places.values())
+    kept = {groups[place][word].id for place, word in chosen.items()}
+    dropped = {UNBALANCED: len(places) - len(kept), ANOTHER: len(items) - len(places)}
+    left = tuple(item for item in items if item.id in kept)
+    return Selected(items=left, dropped={reason: number for reason, number in dropped.items() if number})
+
+
+def _few(items: Sequence[Item]) -> Selected:
+    """The first ``_EACH`` items of each caption of an image."""
+    taken: Counter[tuple[str, str]] = Counter()
+    left = []
+    for item in items:
+        caption = (item.image, item.candidate.caption) if isinstance(item.candidate, Foil) else (item.id, "")
+        taken[caption] += 1
+        if taken[caption] <= _EACH:
+            left.append(item)
+    dropped = {ANOTHER: len(items) - len(left)} if len(left) < len(items) else {}
+    return Selected(items=tuple(left), dropped=dropped, note=NOTHING)
+
+
+def _frame(caption: str, word: str) -> str:
+    """The caption without the word that is replaced and without the article before it."""
+    before, _, after = f" {caption} ".partition(f" {word} ")
+    return f"{before.removesuffix(' an').removesuffix(' a')} _ {after}"
+
+
+def release(items: Sequence[Item]) -> dict[str, str]:
+    """Write the items as the release does: for each file of the corpus a YAML file, and the JSON that it names."""
+    rows: defaultdict[str, list[Any]] = defaultdict(list)
+    folders: dict[str, str] = {}
+    for item in items:
+        if isinstance(item.candidate, Foil):
+            for place in item.extra.get("files", ()):
+                texts = {"POS": [item.candidate.caption], "NEG": [item.candidate.foil]}
+                rows[place].append([item.image, texts])
+                folders[place] = item.extra["images"]
+    written = {}
+    for place, found in sorted(rows.items()):
+        lines = {"ANNO_PATH": f"data/{place}.json", "IMG_ROOT": folders[place], "TYPE": "TUPLE_JSON"}
+        written[f"vl-checklist/corpus/v1/{place}.yaml"] = "".join(f'{key}: "{value}"\n' for key, value in lines.items())
+        written[f"vl-checklist/data/{place}.json"] = json.dumps(found, ensure_ascii=False)
+    return written
+
+
+OBJECT = Kind(
+    name="object",
+    sentence="captions of two things, and with one replaced by what the image does not show, as in VL-CheckList",
+    takes=("graphs", "frames", "interactions"),
+    shape="pair",
+    start=_start_foils(object_foils, _object_places, _NOUNS),
+    release=release,
+    uses=("similarity", "wordnet"),
+    select=balanced,
+)
+ATTRIBUTE = Kind(
+    name="attribute",
+    sentence="things with an attribute, and with one that excludes it, as in VL-CheckList",
+    takes=("graphs",),
+    shape="pair",
+    start=_start_foils(attribute_foils, _attribute_places, _MOST),
+    release=release,
+    uses=("similarity", "wordnet"),
+    select=balanced,
+)
+RELATION = Kind(
+    name="relation",
+    sentence="captions of two things, and with a relation that excludes theirs, as in VL-CheckList",
+    takes=("graphs", "frames", "interactions"),
+    shape="pair",
+    start=_start_foils(relation_foils, _relation_places, _MOST),
+    release=release,
+    uses=("similarity", "wordnet"),
+    select=balanced,
+)

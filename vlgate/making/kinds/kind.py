@@ -1,16 +1,22 @@
-"""What a kind of data set is: the inputs it takes, the tools it uses, and the functions that make and write it."""
+"""What a kind of data set is, and the kinds by name: a kind is one line of ``KINDS`` and a record in its module."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from vlgate.perturb.foils.candidate import Candidate, Found
+from vlgate.errors import UnknownNameError
+from vlgate.perturb.foils.candidates import Candidate, Foil, Found
 from vlgate.types import Shape
 
 if TYPE_CHECKING:
-    from vlgate.making.tools.tools import Tools
+    from vlgate.making.tools import Tools
+
+
+# What a kind of data set is: the inputs it takes, the tools it uses, and the functions that make and write it.
 
 InputName = Literal["captions", "answers", "dialogs", "frames", "interactions", "graphs"]
 """The inputs; their records are in ``inputs/records.py``, and ``SceneGraph``."""
@@ -114,3 +120,64 @@ class Kind:
         checking: tuple[ToolName, ...] = () if self.start is None else ("grammar", "lm")
         inference: tuple[ToolName, ...] = () if self.start is None or self.inference == "unused" else ("nli",)
         return tuple(dict.fromkeys((*self.needs, *self.uses, *inference, *checking)))
+
+
+# What kinds share that choose among the candidates of a whole set.
+
+UNPAIRED = "a word of it is false more often than true"
+"""The reason for which a candidate is dropped by a balance of classes."""
+
+Places = Callable[[Sequence[Foil], Sequence[str], int], Sequence[int]]
+"""Chooses among foils: their classes, the origins of their captions, and the seed give the positions that stay."""
+
+
+def selecting(places: Places) -> Select:
+    """Return a selection of items by the positions that a function chooses; the others are counted as unpaired."""
+
+    def select(items: Sequence[Item], seed: int) -> Selected:
+        """Choose among the items, and count the others by reason."""
+        found = [item.candidate for item in items if isinstance(item.candidate, Foil)]
+        chosen = [items[place] for place in places(found, [item.origin for item in items], seed)]
+        return Selected(items=tuple(chosen), dropped={UNPAIRED: len(items) - len(chosen)})
+
+    return select
+
+
+# The kinds by name. A kind is one line here and a record of the class ``Kind`` in a module of this folder.
+
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "existence": "vlgate.making.kinds.valse:EXISTENCE",
+        "plurality": "vlgate.making.kinds.captions:PLURALITY",
+        "counting-balanced": "vlgate.making.kinds.valse:COUNTING_BALANCED",
+        "counting-small": "vlgate.making.kinds.valse:COUNTING_SMALL",
+        "counting-adversarial": "vlgate.making.kinds.valse:COUNTING_ADVERSARIAL",
+        "counting-captions": "vlgate.making.kinds.captions:COUNTING_CAPTIONS",
+        "relations": "vlgate.making.kinds.captions:RELATIONS",
+        "action-replacement": "vlgate.making.kinds.valse:ACTION_REPLACEMENT",
+        "actant-swap": "vlgate.making.kinds.valse:ACTANT_SWAP",
+        "coreference": "vlgate.making.kinds.valse:COREFERENCE",
+        "foil-it": "vlgate.making.kinds.captions:FOIL_IT",
+        "active-passive": "vlgate.making.kinds.graphs:ACTIVE_PASSIVE",
+        "coordination": "vlgate.making.kinds.graphs:COORDINATION",
+        "relative-clause": "vlgate.making.kinds.graphs:RELATIVE_CLAUSE",
+        "object": "vlgate.making.kinds.graphs:OBJECT",
+        "attribute": "vlgate.making.kinds.graphs:ATTRIBUTE",
+        "relation": "vlgate.making.kinds.graphs:RELATION",
+        "word-swap": "vlgate.making.kinds.word_swap:WORD_SWAP",
+        "questions": "vlgate.making.kinds.questions:QUESTIONS",
+    }
+)
+"""The place of each kind's record, ``module:NAME``; nothing is imported before it is used."""
+
+
+def kind(name: str) -> Kind:
+    """Return the kind with a name.
+
+    Raises: UnknownNameError, which names the nearest kind, if there is none.
+    """
+    if name not in KINDS:
+        raise UnknownNameError("kind", name, KINDS)
+    module, _, constant = KINDS[name].partition(":")
+    found: Kind = getattr(import_module(module), constant)
+    return found

@@ -8,12 +8,10 @@ from typing import Any
 
 from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Work
-from vlgate.perturb.foils.candidate import Found, Swap
+from vlgate.perturb.foils.candidates import Found, Swap
+from vlgate.perturb.foils.swap_facts import Scene, Vocabulary, caption_scenes, graph_scene
+from vlgate.perturb.foils.swap_mining import mine
 from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.swaps.captions import caption_scenes
-from vlgate.perturb.swaps.graphs import graph_scene
-from vlgate.perturb.swaps.mining import mine
-from vlgate.perturb.swaps.scenes import Scene, Vocabulary
 
 FILE, IMAGES = "winoground/data/examples.jsonl", "winoground/data/images.jsonl"
 """The release's file, and the file that says which of your images to put under which of the release's names."""

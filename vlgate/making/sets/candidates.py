@@ -1,19 +1,68 @@
-"""Candidates of inputs, block by block: made, checked, and kept in the set's folder."""
+"""Candidates, block by block, and the set chosen of them: no case twice, balanced, near chance when blind."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from vlgate.making.checks.validity import Check
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome
-from vlgate.making.sets.coded import as_json, from_json
+from vlgate.making.sets.blind import FOUND, PRUNED, Blind, Reached, blind, near_chance, pruned, reached
 from vlgate.making.sets.folder import SetFolder
-from vlgate.perturb.foils.candidate import Found
+from vlgate.making.sets.validity import Check, repeated
+from vlgate.perturb.foils.candidates import Candidate, Foil, Found, SentenceSet, Swap
 from vlgate.seeds import quick_generator
+
+# Candidates as JSON values, and back.
+
+Json = dict[str, Any]
+
+
+def as_json(made: Made) -> Json:
+    """Return what one input gave as a JSON value."""
+    return {
+        "image": made.image,
+        "origin": made.origin,
+        "candidates": [_coded(one) for one in made.found.candidates],
+        "refused": list(made.found.refused),
+        "extra": list(made.extra),
+    }
+
+
+def from_json(value: Mapping[str, Any]) -> Made:
+    """Return what ``as_json`` has coded."""
+    candidates = tuple(_decoded(one) for one in value["candidates"])
+    found = Found(candidates=candidates, refused=tuple(value["refused"]))
+    return Made(image=value["image"], origin=value["origin"], found=found, extra=tuple(value["extra"]))
+
+
+def _coded(one: Candidate) -> Json:
+    common = {"why": one.why, "tags": dict(one.tags)}
+    if isinstance(one, Foil):
+        return {"caption": one.caption, "foil": one.foil, "classes": one.classes, **common}
+    if isinstance(one, SentenceSet):
+        return {"true": one.true, "false": one.false, **common}
+    return {"images": one.images, "captions": one.captions, **common}
+
+
+def _decoded(value: Mapping[str, Any]) -> Candidate:
+    why, tags = value["why"], value["tags"]
+    if "foil" in value:
+        first, second = value["classes"]
+        return Foil(caption=value["caption"], foil=value["foil"], classes=(first, second), why=why, tags=tags)
+    if "true" in value:
+        return SentenceSet(true=_two(value["true"]), false=_two(value["false"]), why=why, tags=tags)
+    return Swap(images=_two(value["images"]), captions=_two(value["captions"]), why=why, tags=tags)
+
+
+def _two(values: Any) -> tuple[str, str]:
+    first, second = values
+    return first, second
+
+
+# Candidates of inputs, block by block: made, checked, and kept in the set's folder.
 
 _NO_WORD = re.compile(r"[^\w.]+")
 BLOCK = 500
@@ -51,7 +100,7 @@ def blocks(
         if block is None:
             ready = ready or prepare()
             block = _block([inputs[place] for place in (sorted(places) if kind.whole else places)], *ready)
-            folder.keep(number, _coded(block))
+            folder.keep(number, _coded_block(block))
         yield block
 
 
@@ -93,7 +142,7 @@ def _kept(made: Made, reasons: Sequence[str | None], dropped: Counter[str]) -> M
     return replace(made, found=found, extra=tuple(made.extra[place] for place in left) if made.extra else ())
 
 
-def _coded(block: Block) -> dict[str, Any]:
+def _coded_block(block: Block) -> dict[str, Any]:
     made = [as_json(one) for one in block.made]
     return {"made": made, "used": block.used, "candidates": block.candidates, "dropped": dict(block.dropped)}
 
@@ -108,3 +157,113 @@ def _read(content: Any, used: int) -> Block | None:
         return Block(made=made, used=used, candidates=int(content["candidates"]), dropped=dropped)
     except (KeyError, TypeError, ValueError):
         return None
+
+
+# From candidates to a set: no case twice, balanced classes, a blind baseline near chance, at most so many cases.
+
+BEYOND = "beyond --limit"
+_SLACK = 2  # cases below --limit, since balanced classes come in pairs
+_ROUNDS = 5  # of balancing classes and dropping what is found blindly: each undoes a little of the other
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The items of a set, the others by reason, and the blind baseline before it decided anything.
+
+    ``note`` says what is wrong with the balance of the items, if anything is. ``probes`` is what the probes of text
+    reached before any of this; None if nothing is pruned.
+    """
+
+    items: tuple[Item, ...]
+    dropped: Counter[str]
+    before: Blind | None
+    enough: bool
+    """Whether further candidates would bring no more cases: the limit left some out, and balancing did not."""
+    note: str = ""
+    probes: Reached | None = None
+
+
+def choose(kind: Kind, items: Sequence[Item], *, limit: int | None, seed: int, prune: bool = False) -> Chosen:
+    """Choose the items of a set among the candidates of the inputs that were used.
+
+    The blind baseline has the last word: it is measured again after each balancing of classes. If ``prune`` is true,
+    the probes of text have it.
+    """
+    dropped: Counter[str] = Counter()
+    notes: list[str] = []
+    left = []
+    for item, reason in zip(items, repeated(items), strict=True):
+        if reason is None:
+            left.append(item)
+        else:
+            dropped[reason] += 1
+    left = _selected(kind, left, seed, dropped, notes)
+    before = blind(left, kind.shape) if left else None
+    probes = reached(left, kind.shape) if prune and left else None
+    left = _balanced(kind, left, seed, dropped, notes)
+    left = _pruned(kind, left, seed, dropped, notes) if prune else left
+    over = limit is not None and len(left) > limit
+    if limit is not None and over:
+        fewer = _limited(kind, left, limit, seed)
+        dropped[BEYOND] += len(left) - len(fewer)
+        left = _balanced(kind, fewer, seed, dropped, notes)
+        left = _pruned(kind, left, seed, dropped, notes) if prune else left
+    enough = limit is not None and over and len(left) >= limit - max(_SLACK, limit // 5)
+    return Chosen(
+        items=tuple(left),
+        dropped=dropped,
+        before=before,
+        enough=enough,
+        note=notes[-1] if notes else "",
+        probes=probes,
+    )
+
+
+def _limited(kind: Kind, items: list[Item], limit: int, seed: int) -> list[Item]:
+    """Return at most ``limit`` items whose classes are balanced, as near to the limit as halving intervals comes.
+
+    A sample of a balanced set is not balanced, and balancing it leaves fewer: the sample must be larger than the limit.
+    If nothing so small is balanced, the items are a plain sample.
+    """
+    order = list(range(len(items)))
+    quick_generator(f"{seed}:limit:{kind.name}").shuffle(order)
+    plain = [items[place] for place in sorted(order[:limit])]
+    best = _selected(kind, plain, seed, Counter(), [])
+    low, high = limit, len(items)
+    while low + 1 < high and len(best) < limit:
+        middle = (low + high) // 2
+        some = _selected(kind, [items[place] for place in sorted(order[:middle])], seed, Counter(), [])
+        if len(some) > limit:
+            high = middle
+        else:
+            low, best = middle, max(best, some, key=len)
+    return best or plain
+
+
+def _balanced(kind: Kind, items: list[Item], seed: int, dropped: Counter[str], notes: list[str]) -> list[Item]:
+    for _ in range(_ROUNDS):
+        left, found = near_chance(items, kind.shape)
+        if not found:
+            return items
+        dropped[FOUND] += found
+        items = _selected(kind, left, seed, dropped, notes)
+    return items
+
+
+def _pruned(kind: Kind, items: list[Item], seed: int, dropped: Counter[str], notes: list[str]) -> list[Item]:
+    for _ in range(_ROUNDS):
+        left, found = pruned(items, kind.shape) if items else (items, 0)
+        if not found:
+            return items
+        dropped[PRUNED] += found
+        items = _selected(kind, left, seed, dropped, notes)
+    return items
+
+
+def _selected(kind: Kind, items: list[Item], seed: int, dropped: Counter[str], notes: list[str]) -> list[Item]:
+    if kind.select is None or not items:
+        return items
+    chosen = kind.select(items, seed)
+    dropped.update(chosen.dropped)
+    notes.append(chosen.note)
+    return list(chosen.items)

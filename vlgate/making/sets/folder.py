@@ -1,24 +1,108 @@
-"""The folder of a set: who may write into it, and the blocks of candidates that stay there until the set is whole.
-
-A run keeps each block of candidates in ``.making``, so that a run that is killed goes on with the next block. That
-folder is removed when all files of the set are there.
-"""
+"""The folder of a set: who may write into it, and its files, in our own shape or in VALSE's."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from vlgate.errors import OptionError
-from vlgate.making.sets.writing import WHY
-from vlgate.report.lock import lock
-from vlgate.report.whole_file import write_whole
+from vlgate.making.kinds.kind import Item, Release
+from vlgate.perturb.foils.candidates import Foil, SentenceSet
+from vlgate.record.whole_file import lock, write_whole
 from vlgate.sources.reading.image_finder import is_plain
+
+# The files of a set: cases in our own shape, which ``sources/benchmarks/own_cases.py`` reads, and their reasons.
+
+WHY = "why.jsonl"
+"""The file with the origin, the classes and the reason of each case."""
+
+
+def as_cases(items: Sequence[Item], name: str, named: Callable[[str], str] = str) -> dict[str, str]:
+    """Return the content of ``cases/<name>.jsonl``, by its path; the task of the cases is ``made/<name>``.
+
+    ``named`` returns the path of an image in its data folder by the name that the inputs use.
+    """
+    lines = [json.dumps(_case(item, f"made/{name}", named), ensure_ascii=False) for item in items]
+    return {f"cases/{name}.jsonl": "".join(f"{line}\n" for line in lines)}
+
+
+def as_reasons(items: Sequence[Item]) -> str:
+    """Return a line of JSON for each item: ``id``, ``image``, ``origin``, ``why``, and ``classes`` of a foil."""
+    return "".join(f"{json.dumps(_reason(item), ensure_ascii=False)}\n" for item in items)
+
+
+def _case(item: Item, task: str, named: Callable[[str], str]) -> dict[str, Any]:
+    made = item.candidate
+    fields: Mapping[str, Any]
+    if isinstance(made, Foil):
+        fields = {"image": named(item.image), "caption": made.caption, "foil": made.foil}
+    elif isinstance(made, SentenceSet):
+        fields = {"image": named(item.image), "true": made.true, "false": made.false}
+    else:
+        fields = {"images": [named(one) for one in made.images], "captions": made.captions}
+    tags = {"tags": dict(made.tags)} if made.tags else {}
+    return {"task": task, "id": item.id, **fields, **tags}
+
+
+def _reason(item: Item) -> dict[str, Any]:
+    classes = {"classes": item.candidate.classes} if isinstance(item.candidate, Foil) else {}
+    return {"id": item.id, "image": item.image, "origin": item.origin, "why": item.candidate.why, **classes}
+
+
+# VALSE's format: an object of records by id in ``valse/data/<file>`` (https://github.com/Heidelberg-NLP/VALSE).
+
+NO_VOTES = {"caption": 0, "foil": 0, "other": 0}
+"""The votes of a record that nobody has judged. Its reader takes such records with the protocol ``valse_all``."""
+
+_METHODS = {"sg2pl": "checklist method, change NP to PL", "pl2sg": "checklist method, change NP to SG"}
+
+
+def valse(file: str, phenomenon: str) -> Release:
+    """Return what writes items as one of VALSE's files, such as ``plurals.json``.
+
+    A record has the release's common fields. Its votes are zero until people have judged it. The tags ``direction`` and
+    ``provenance`` become the release's fields, and so do the fields in ``Item.extra``.
+    """
+
+    def release(items: Sequence[Item]) -> Mapping[str, str]:
+        """Write the items as a file of the release."""
+        records = {item.id: _record(item, phenomenon) for item in items}
+        return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1) + "\n"}
+
+    return release
+
+
+def _record(item: Item, phenomenon: str) -> dict[str, Any]:
+    made = item.candidate
+    if not isinstance(made, Foil):
+        raise TypeError(f"item {item.id!r} has neither caption nor foil")
+    record: dict[str, Any] = {
+        "dataset": item.origin.partition(",")[0],
+        "dataset_idx": item.origin.partition(", ")[2],
+        "linguistic_phenomena": phenomenon,
+        "image_file": item.image,
+        "caption": made.caption,
+        "classes": made.classes[0],
+        "classes_foil": made.classes[1],
+        "mturk": NO_VOTES,
+        "foil": made.foil,
+    }
+    if made.tags.get("direction") in _METHODS:
+        record["foil_method"] = _METHODS[made.tags["direction"]]
+    if "provenance" in made.tags:
+        record["provenance_of_foils"] = made.tags["provenance"]
+    return record | dict(item.extra)
+
+
+# The folder of a set: who may write into it, and the blocks of candidates that stay there until the set is whole.
+#
+# A run keeps each block of candidates in ``.making``, so that a run that is killed goes on with the next block. That
+# folder is removed when all files of the set are there.
 
 BIAS, PAGE = "bias.json", "bias.md"
 """The files of the report on a set."""

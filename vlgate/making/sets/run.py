@@ -1,29 +1,55 @@
-"""The making of one set: inputs to candidates, candidates to a set, the set and its report to files."""
+"""The making of one set: its options, inputs to candidates, candidates to a set, set and report to files."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Literal
 
 from vlgate import __version__
 from vlgate.errors import OptionError
-from vlgate.making.checks.pruning import reached
-from vlgate.making.checks.report import Account, as_page, measured, shortcuts_record
-from vlgate.making.checks.validity import Check, checks
-from vlgate.making.inputs.images import ImageFolder
-from vlgate.making.inputs.reading import Read, read_inputs
+from vlgate.making.inputs.reading import ImageFolder, Read, read_inputs
 from vlgate.making.kinds.kind import Item, Kind, MakeSome, Work
-from vlgate.making.sets.candidates import Block, blocks, items
-from vlgate.making.sets.choosing import Chosen, choose
-from vlgate.making.sets.folder import BIAS, PAGE, SetFolder, digest, opened
-from vlgate.making.sets.settings import Settings
-from vlgate.making.sets.writing import WHY, as_cases, as_reasons
-from vlgate.making.tools.catalogue import TOOLS
-from vlgate.making.tools.tools import Tools
+from vlgate.making.sets.blind import reached
+from vlgate.making.sets.candidates import Block, Chosen, blocks, choose, items
+from vlgate.making.sets.folder import BIAS, PAGE, WHY, SetFolder, as_cases, as_reasons, digest, opened
+from vlgate.making.sets.report import Account, as_page, measured, shortcuts_record
+from vlgate.making.sets.validity import Check, checks
+from vlgate.making.tools import TOOLS, ToolOptions, Tools
+from vlgate.sources.graphs.checks import Mode
+
+# The options of one run of ``vlgate make``.
+
+Form = Literal["cases", "release"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What to make, of which files, and where to.
+
+    ``images`` is the folder of the images, None if names in the files are to stay as they are.
+    ``limit`` is the most cases, None for all. ``form`` is our own shape of cases or the benchmark's own format.
+    ``prune`` is whether cases are dropped until text alone is not above chance.
+    """
+
+    kind: str
+    files: tuple[Path, ...]
+    out: Path
+    limit: int | None = None
+    seed: int = 0
+    form: Form = "cases"
+    faults: Mode = "fail"
+    images: Path | None = None
+    overwrite: bool = False
+    prune: bool = False
+    tools: ToolOptions = field(default_factory=ToolOptions)
+
+
+# The making of one set: inputs to candidates, candidates to a set, the set and its report to files.
 
 Say = Callable[[str], None]
 _SECONDS = 2.0  # between two lines of progress

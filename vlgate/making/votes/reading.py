@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import get_args
 
 from vlgate.errors import DataError, nearest, printable
-from vlgate.making.votes.items import Answer, Item, digest
-from vlgate.report.exports.flat import text_of_cell
-from vlgate.sources.reading.json_file import read_json, read_text
+from vlgate.making.votes.form import Answer, Item, digest
+from vlgate.report.exports.rows import text_of_cell
+from vlgate.sources.reading.text_files import read_json, read_text
 
 _COLUMNS = (
     {name: name for name in ("form", "item", "annotator", "answer")},

@@ -8,7 +8,7 @@ from typing import Any
 
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, parts_folder, read_config, weights_form
-from vlgate.models.checkpoints.missing import missing_package
+from vlgate.models.checkpoints.load_errors import missing_package
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 
 # The files of a processor: one of the forms per part, and all files of a form.

@@ -21,7 +21,7 @@ from typing import Any
 
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
-from vlgate.models.checkpoints.missing import missing_package
+from vlgate.models.checkpoints.load_errors import missing_package
 
 CONFIG = "config.json"
 SAFE = ("model.safetensors", "model.safetensors.index.json")

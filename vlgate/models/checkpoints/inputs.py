@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from vlgate.asking.batching import out_of_memory
+from vlgate.asking.image_prefetch import threads
 from vlgate.errors import NoReplyError, VlgateError
-from vlgate.inference.ahead import threads
-from vlgate.inference.batching import out_of_memory
-from vlgate.models.checkpoints.damaged import one_line
+from vlgate.models.checkpoints.load_errors import one_line
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:

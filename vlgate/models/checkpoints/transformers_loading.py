@@ -1,17 +1,17 @@
-"""Load models and processors of transformers completely or not at all, without running code of a checkpoint."""
+"""Load models, processors and PEFT adapters of transformers completely or not at all, with remedies."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Collection, Mapping
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from vlgate.asking.batching import out_of_memory
 from vlgate.errors import ModelLoadError
-from vlgate.inference.batching import out_of_memory
-from vlgate.models.checkpoints.adapters import merged
-from vlgate.models.checkpoints.damaged import damaged, one_line
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.hub import (
     ADAPTER,
@@ -28,9 +28,183 @@ from vlgate.models.checkpoints.hub import (
     weights_of,
 )
 from vlgate.models.checkpoints.inputs import knows_words
-from vlgate.models.checkpoints.quiet import no_bars
-from vlgate.models.checkpoints.remedies import memory_remedy, quantised, why_and_remedy
+from vlgate.models.checkpoints.load_errors import damaged, one_line
 from vlgate.models.checkpoints.whole import check_complete, check_meaning, check_precision, check_type, left_out
+
+# Suppress the progress bars of transformers, which would clutter the output of a test run.
+
+
+@contextmanager
+def no_bars() -> Iterator[None]:
+    """Suppress progress bars of transformers within a ``with`` block.
+
+    This sets the hook for new bars, because ``disable_progress_bar()`` also hides the download progress of
+    huggingface_hub. Versions of transformers without that hook still draw their bars.
+    """
+    from transformers.utils import logging
+
+    if not hasattr(logging, "set_tqdm_hook"):
+        yield
+        return
+    before = logging.set_tqdm_hook(_hidden)
+    try:
+        yield
+    finally:
+        logging.set_tqdm_hook(before)
+
+
+def _hidden(bar: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    return bar(*args, **{**kwargs, "disable": True})
+
+
+# What to do about a checkpoint that transformers cannot load, by the reason.
+
+OWN = "write an adapter of your own (package.module:callable)"
+_UNQUANTISED = f"name the checkpoint that it was made from, or {SERVE}"
+_PACKAGES = {
+    "aqlm": "aqlm", "auto-round": "auto-round", "awq": "gptqmodel", "bitsandbytes": "bitsandbytes accelerate",
+    "compressed-tensors": "compressed-tensors", "eetq": "eetq", "gptq": "optimum gptqmodel", "hqq": "hqq",
+    "quanto": "optimum-quanto", "quark": "amd-quark", "torchao": "torchao", "vptq": "vptq",
+}  # fmt: skip
+
+
+def quantised(config: Mapping[str, Any]) -> str:
+    """Return the method by which transformers takes a checkpoint to be quantised; empty if it does not.
+
+    Args:
+        config: the content of its ``config.json``.
+
+    >>> quantised({"text_config": {"quantization_config": {"quant_method": "awq"}}})
+    'awq'
+    """
+    text = config.get("text_config")
+    for part in (config, text if isinstance(text, dict) else {}):
+        settings = part.get("quantization_config")
+        if isinstance(settings, dict) and settings:
+            bits = settings.get("load_in_4bit") or settings.get("load_in_8bit")
+            return "bitsandbytes" if bits else str(settings.get("quant_method") or "an unnamed method")
+    return ""
+
+
+def why_and_remedy(error: BaseException, config: Mapping[str, Any]) -> tuple[str, str]:
+    """Return why a checkpoint cannot be loaded, and what helps.
+
+    Args:
+        error: what transformers raised.
+        config: the content of ``config.json``; empty if there is none.
+
+    Returns: two parts of a message. The first is empty if the words of the error itself are the best; both are if the
+        reason is not known.
+    """
+    text, kind, method = str(error), config.get("model_type"), quantised(config)
+    why = remedy = ""
+    if out_of_memory(error):
+        remedy = memory_remedy()
+    elif "trust_remote_code" in text or "custom code" in text:
+        why = f"a {kind} needs custom code from its repository, and no such code is run here"
+        remedy = (
+            "name a conversion for transformers itself (such as a repository whose name ends in -hf), "
+            f"{SERVE}, or {OWN}"
+        )
+    elif method and isinstance(error, ImportError | RuntimeError | ValueError):
+        named = re.search(r"pip install ([^`)]+)", text)
+        packages = named[1].strip().removeprefix("-U ") if named else _PACKAGES.get(method, "")
+        remedy = f"it is quantised ({method}): {f'pip install {packages}, ' if packages else ''}{_UNQUANTISED}"
+    elif "does not recognize this architecture" in text:
+        why = f"the installed transformers does not know the model_type {kind!r}"
+        remedy = f"pip install --upgrade transformers, {SERVE}, or {OWN}"
+    elif "Unrecognized configuration class" in text:
+        why = f"transformers has no such model of model_type {kind!r}"
+        remedy = f"name another --model (vlgate models lists them), {SERVE}, or {OWN}"
+    elif isinstance(error, ImportError) and (named := re.search(r"requires the (\S+) library", text)):
+        remedy = f"pip install 'vlgate[hf]' {named[1].lower()}"
+    return why, remedy
+
+
+def memory_remedy() -> str:
+    """Return what helps if a model does not fit the memory of its device.
+
+    >>> memory_remedy().partition(",")[0]
+    'run with --dtype bfloat16'
+    """
+    return (
+        "run with --dtype bfloat16, which takes half of the memory, on another --device, on several GPUs "
+        f"(vlm:...?device_map=auto), or {SERVE}"
+    )
+
+
+# Apply an adapter of PEFT (LoRA, IA3, ...) to its base model, and merge it.
+
+
+def merged(model: Any, source: Pretrained, base: Pretrained) -> tuple[Any, str]:
+    """Merge the adapter of a checkpoint into its base model.
+
+    Args:
+        model: the base model, which changes.
+        source: the checkpoint with the adapter.
+        base: the checkpoint of the base model; ``source`` if both are in one folder.
+
+    Returns: the model, and a note for the readers of the results.
+    Raises: ModelLoadError if the adapter cannot be merged, lacks weights, or has weights that the model does not take.
+    """
+    folder = folder_of(source)
+    try:
+        import peft
+
+        settings = peft.PeftConfig.from_pretrained(str(folder))
+        kind = str(settings.peft_type).rpartition(".")[2]
+        if settings.is_prompt_learning:
+            raise ModelLoadError(
+                f"{source.asked} holds an adapter of kind {kind}, which changes the prompt and cannot be merged into "
+                "weights; serve it with peft, and name it openai:URL#NAME, or write an adapter of your own "
+                "(package.module:callable)"
+            )
+        with warnings.catch_warnings():  # peft warns of what is checked below
+            warnings.simplefilter("ignore")
+            wrapped = peft.PeftModel(model, settings)
+            info = wrapped.load_adapter(str(folder), "default")
+            if info.missing_keys and info.unexpected_keys:
+                model = _renamed(wrapped.unload(), source)
+            else:
+                _check(source, info)
+                model = wrapped.merge_and_unload(safe_merge=True)
+    except damaged() as error:
+        raise ModelLoadError(
+            f"the adapter of {source.asked} cannot be applied to {base.asked} ({type(error).__name__}: "
+            f"{one_line(error)}); check that {ADAPTER} names its base model, and that peft is as new as the one that "
+            "saved it, or merge the adapter and save the result"
+        ) from error
+    on = "the weights beside it" if base is source else base.asked
+    return model, f"the adapter of {Path(source.asked).name} ({kind}) was merged into {on} by peft {peft.__version__}"
+
+
+def _renamed(model: Any, source: Pretrained) -> Any:
+    """Merge an adapter whose weights have the names of an earlier transformers, which transformers itself converts."""
+    from peft.tuners.tuners_utils import BaseTunerLayer
+
+    _check(source, model.load_adapter(str(folder_of(source))))
+    for name, layer in list(model.named_modules()):
+        if isinstance(layer, BaseTunerLayer):
+            layer.merge(safe_merge=True)
+            parent, _, child = name.rpartition(".")
+            setattr(model.get_submodule(parent), child, layer.get_base_layer())
+    return model
+
+
+def _check(source: Pretrained, info: Any) -> None:
+    for keys, what in (
+        (info.missing_keys, "lacks"),
+        (info.unexpected_keys, "has, and the base model does not take,"),
+    ):
+        if keys:
+            count = f"{len(keys)} weight{'s' if len(keys) > 1 else ''}"
+            raise ModelLoadError(
+                f"the adapter of {source.asked} {what} {count} ({', '.join(sorted(keys)[:3])}); name the base model "
+                "that it was trained on, or merge the adapter into it and save the result"
+            )
+
+
+# Load models and processors of transformers completely or not at all, without running code of a checkpoint.
 
 NOTES = "vlgate_notes"
 """The attribute of a loaded model with notes for the readers of the results, a tuple of strings."""

@@ -1,31 +1,45 @@
-"""``blip:WEIGHTS``: BLIP's image-text matching head (Li et al. 2022, section 3.2).
-
-The score is the logit of a match minus the logit of no match. A match is index 1, and the authors say yes if its
-softmax is above one half (salesforce/BLIP, issue 46).
-
-The head was trained on texts that begin with the token ``[ENC]``, and the published figures were made with it
-(``blip_retrieval.py`` of salesforce/BLIP, ``blip_image_text_matching.py`` of salesforce/LAVIS); so it is the default.
-``BlipForImageTextRetrieval`` uses ``[CLS]`` instead (huggingface/transformers, issue 25629). ``?first=cls`` after the
-weights does the same, for checkpoints that were trained in transformers.
-
-Texts are not changed and not shortened; LAVIS removes ``.!"()*#:;~`` from them and cuts them at 35 tokens.
-"""
+"""``blip:WEIGHTS`` matches and ``blip-vqa:WEIGHTS`` generates answers (Li et al. 2022, sections 3.2 and 5.3)."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.architecture import Architecture, check_local, checked_option, loaded
 from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
-from vlgate.models.checkpoints.trial import tried
-from vlgate.models.cross.cross_encoder import CrossEncoder, Inputs, Preparation
-from vlgate.models.cross.rank_score import OPTION, RankScore, rank_score
+from vlgate.models.checkpoints.load_errors import tried
+from vlgate.models.cross.answer_lists import MODES, best, restricted
+from vlgate.models.cross.cross_encoder import (
+    OPTION,
+    CrossEncoder,
+    Inputs,
+    Preparation,
+    QuestionAnswerer,
+    RankScore,
+    rank_score,
+)
+from vlgate.types import Ask, FloatArray
 
 if TYPE_CHECKING:
     import torch
+
+
+# ``blip:WEIGHTS``: BLIP's image-text matching head (Li et al. 2022, section 3.2).
+#
+# The score is the logit of a match minus the logit of no match. A match is index 1, and the authors say yes if its
+# softmax is above one half (salesforce/BLIP, issue 46).
+#
+# The head was trained on texts that begin with the token ``[ENC]``, and the published figures were made with it
+# (``blip_retrieval.py`` of salesforce/BLIP, ``blip_image_text_matching.py`` of salesforce/LAVIS); so it is the
+# default. ``BlipForImageTextRetrieval`` uses ``[CLS]`` instead (huggingface/transformers, issue 25629). ``?first=cls``
+# after the weights does the same, for checkpoints that were trained in transformers.
+#
+# Texts are not changed and not shortened; LAVIS removes ``.!"()*#:;~`` from them and cuts them at 35 tokens.
 
 DEFAULT = "Salesforce/blip-itm-base-coco"
 MATCH = 1
@@ -116,3 +130,141 @@ def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: 
     head = partial(_logits, model, first_token(model, first))
     encoder = CrossEncoder(head, prepare, rank=rank, fingerprint=f"{what} {first}", note=NOTES[first])
     return tried(encoder, source.asked)
+
+
+# ``blip-vqa:WEIGHTS``: BLIP for question answering, which generates its answers (Li et al. 2022, section 5.3).
+#
+# The reply to a question is the choice to which the decoder gives the highest probability: the sum of the log
+# probabilities of its tokens, end token included. The authors' ``rank_answer`` (salesforce/BLIP) sums the training
+# loss of the same tokens; its label smoothing of 0.1 adds a tenth of the mean over the vocabulary per token, which
+# ranks long answers lower. With ``?mode=open`` after the weights, and for questions without choices, the decoder
+# generates the reply greedily (the authors use a beam search with three beams). A question begins with ``[ENC]``, as
+# in the authors' code; ``?first=cls`` is for checkpoints that were trained in transformers.
+
+VQA_DEFAULT = "Salesforce/blip-vqa-base"
+LONGEST = 20  # tokens of a generated answer
+_ANSWERING = Architecture(kind="blip", model="BlipForQuestionAnswering", processor="BlipProcessor")
+
+
+class WrittenReplies:
+    """Replies of a decoder: the likeliest choice, or a generated answer."""
+
+    def __init__(self, model: Any, prepare: Preparation, *, first: str, mode: str) -> None:
+        """Use a ``BlipForQuestionAnswering``; ``mode`` is one of ``MODES``, ``first`` one of ``FIRST``."""
+        self.note = NOTES[first]
+        self._model = model
+        self._prepare = prepare
+        self._first = first_token(model, first)
+        self._mode = mode
+        self._read = lru_cache(maxsize=4096)(self._tokens)
+
+    def check(self, questions: Sequence[Ask]) -> None:
+        """Raise NoReplyError for questions with a choice that holds a control token; any other can be generated."""
+        self._prepare.control.check([question.choices for question in questions])
+
+    def _tokens(self, choices: tuple[str, ...]) -> list[tuple[int, ...]]:
+        return [tuple(ids) for ids in self._prepare.tokenizer(list(choices))["input_ids"]]
+
+    def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
+        """Return the likeliest choice of each question, or a generated answer.
+
+        The decoder of transformers 5.23 attends to a question's padding, whatever the mask. So only questions of the
+        same length are decoded together, without padding.
+        """
+        states = encoded(self._model, inputs, self._first)
+        lengths = inputs.attention_mask.sum(dim=1).tolist()
+        offered = [question.choices if restricted(question, self._mode) else () for question in questions]
+        scores: list[FloatArray] = [np.zeros(1)] * len(questions)
+        for length in sorted(set(lengths)):
+            same = [place for place, other in enumerate(lengths) if other == length]
+            held, free = [place for place in same if offered[place]], [place for place in same if not offered[place]]
+            if held:
+                likely = self._likelihoods(states[held, :length], [offered[place] for place in held])
+                for place, values in zip(held, likely, strict=True):
+                    scores[place] = values
+            if free:
+                for place, answer in zip(free, self._written(states[free, :length]), strict=True):
+                    offered[place] = (answer,)
+        return best(offered, scores)
+
+    def _likelihoods(self, states: torch.Tensor, choices: Sequence[tuple[str, ...]]) -> list[FloatArray]:
+        """Return the log probability of each choice of n questions of the same length.
+
+        Choices with the same tokens are computed once, so that they have exactly the same score.
+        """
+        read = [self._read(some) for some in choices]
+        told = [dict(zip(tokens, some, strict=True)) for tokens, some in zip(read, choices, strict=True)]
+        found = self._sums(states, [list(texts.values()) for texts in told])
+        known = [dict(zip(texts, sums, strict=True)) for texts, sums in zip(told, found, strict=True)]
+        return [np.array([sums[ids] for ids in tokens]) for tokens, sums in zip(read, known, strict=True)]
+
+    def _sums(self, states: torch.Tensor, texts: Sequence[Sequence[str]]) -> list[FloatArray]:
+        """Return the log probability of each text of n questions, computed in one batch."""
+        import torch
+
+        numbers = [len(some) for some in texts]
+        tokens = self._prepare.tokens([text for some in texts for text in some])
+        ids = tokens["input_ids"].clone()
+        ids[:, 0] = self._model.decoder_start_token_id
+        logits = self._model.text_decoder(
+            input_ids=ids,
+            attention_mask=tokens["attention_mask"],
+            encoder_hidden_states=states.repeat_interleave(torch.tensor(numbers, device=states.device), dim=0),
+            use_cache=False,
+        ).logits[:, :-1]
+        said = torch.log_softmax(logits.float(), dim=-1).gather(2, ids[:, 1:, None])[..., 0].double()
+        whole = (said * tokens["attention_mask"][:, 1:]).sum(dim=1).cpu().numpy().astype(np.float64)
+        return np.split(whole, np.cumsum(numbers)[:-1])
+
+    def _written(self, states: torch.Tensor) -> list[str]:
+        """Generate the answers to n questions of the same length."""
+        import torch
+
+        text = self._model.config.text_config
+        tokens = self._model.text_decoder.generate(
+            input_ids=torch.full((len(states), 1), self._model.decoder_start_token_id, device=states.device),
+            eos_token_id=text.sep_token_id,
+            pad_token_id=text.pad_token_id,
+            encoder_hidden_states=states,
+            do_sample=False,
+            num_beams=1,
+            max_new_tokens=min(LONGEST, self._prepare.length - 1),
+        )
+        answers: list[str] = self._prepare.tokenizer.batch_decode(tokens[:, 1:], skip_special_tokens=True)
+        return [answer.strip() for answer in answers]
+
+
+def _parsed_blip_vqa(weights: str, folder: Path) -> tuple[Pretrained, str, str]:
+    name, options = split_options(weights, ("mode", "first"))
+    mode = checked_option("mode", options.get("mode", MODES[0]), MODES)
+    first = checked_option("first", options.get("first", "enc"), FIRST)
+    return pretrained(name, folder, default=VQA_DEFAULT), mode, first
+
+
+def check_vqa(weights: str, folder: Path) -> None:
+    """Check the options and the files of a local checkpoint. Imports no torch.
+
+    Raises: ModelLoadError if an option is unknown, or if files are missing.
+    """
+    check_local(_parsed_blip_vqa(weights, folder)[0], _ANSWERING)
+
+
+def build_vqa(
+    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32"
+) -> QuestionAnswerer:
+    """Load a BLIP that answers questions.
+
+    Args:
+        weights: a hub repository or a local folder (empty for ``VQA_DEFAULT``), then ``?mode=open`` for answers that
+            are not restricted to the question's choices, and ``&first=cls``.
+        folder: the folder that the user started in.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``.
+
+    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
+    """
+    source, mode, first = _parsed_blip_vqa(weights, folder)
+    model, processor, what = loaded(_ANSWERING, source, device=device, dtype=dtype)
+    prepare = Preparation(processor, model.config.text_config.max_position_embeddings, model)
+    replies = WrittenReplies(model, prepare, first=first, mode=mode)
+    return tried(QuestionAnswerer(replies, prepare, fingerprint=f"{what} {mode} {first}"), source.asked)

@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vlgate.models.checkpoints.architecture import Architecture
-from vlgate.models.cross import blip, blip2
-from vlgate.models.cross.cross_encoder import Inputs
-from vlgate.models.cross.matching_head import MatchingHead
+from vlgate.models.cross import blip, matching_heads
+from vlgate.models.cross.cross_encoder import Inputs, MatchingHead
 
 if TYPE_CHECKING:
     import torch
@@ -59,7 +58,7 @@ BLIP = MatchingHead(
     match=None,
 )
 BLIP2 = MatchingHead(
-    default=blip2.DEFAULT,
+    default=matching_heads.BLIP2_DEFAULT,
     architecture=Architecture(
         kind="blip-2", model="Blip2ForImageTextRetrieval", processor="Blip2Processor", may_miss=(r"itm_head\..*",)
     ),

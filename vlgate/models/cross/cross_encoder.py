@@ -1,24 +1,110 @@
-"""The common part of cross encoders that read pixels.
-
-A batch is n requests about m distinct images. Each image is prepared once (and encoded once, if the architecture allows
-it), the texts are padded to one length, and a head scores how well image and text fit.
-"""
+"""The common parts of cross encoders that read pixels: inputs, rank score, matching head, answers to questions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-from vlgate.explaining.record import Attended
+import numpy as np
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.architecture import Architecture, check_local, checked_option, loaded
+from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
 from vlgate.models.checkpoints.inputs import check_prepared, cut_texts, rgb_images, rows_as_keys
-from vlgate.models.cross.rank_score import RankScore
+from vlgate.models.checkpoints.load_errors import tried
 from vlgate.models.text.control_tokens import ControlTokens
-from vlgate.types import FloatArray, LazyImage, Match
+from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
 
+
+# What the two logits of a matching head are ranked by: ``?score=probability``, the default, or ``?score=logit``.
+#
+# VALSE's paper ranks by the probability of a match (Parcalabescu et al. 2022, section 4), which orders as the margin
+# of the two logits does. Its released script for LXMERT ranks by the raw logit of a match. The two orders differ,
+# because the other logit depends on the text too.
+
+OPTION = "score"
+SCORES = ("probability", "logit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankScore:
+    """How a head's outputs become scores.
+
+    ``match`` is the column of a match among two logits; None for a head with one ranking score. ``raw`` asks for the
+    logit of a match alone.
+    """
+
+    match: int | None
+    raw: bool = False
+
+    def of(self, logits: Any) -> FloatArray:
+        """Return scores of shape (n,) for a head's outputs, shape (n, 2), or (n, 1) for a ranking score.
+
+        >>> RankScore(match=1).of([[1.0, 3.0], [2.0, 0.5]]).tolist()
+        [2.0, -1.5]
+        >>> RankScore(match=1, raw=True).of([[1.0, 3.0], [2.0, 0.5]]).tolist()
+        [3.0, 0.5]
+        """
+        columns = np.asarray(logits, dtype=np.float64)
+        if self.match is None:
+            return columns[:, 0]
+        found = columns[:, self.match]
+        return found.copy() if self.raw else np.asarray(found - columns[:, 1 - self.match], dtype=np.float64)
+
+    @property
+    def threshold(self) -> float | None:
+        """The score above which the head says yes: a margin of 0 is a probability of one half; None for the others."""
+        return None if self.match is None or self.raw else 0.0
+
+    @property
+    def note(self) -> str:
+        """A note for the readers of the results; empty for a ranking score."""
+        if self.match is None:
+            return ""
+        return "ranks by the raw match logit (VALSE's script)" if self.raw else "ranks by the match probability"
+
+    @property
+    def mark(self) -> str:
+        """The part of a fingerprint that differs from the default; empty for the default."""
+        return f" {OPTION}=logit" if self.raw else ""
+
+
+def check_no_rank(options: Mapping[str, str], asked: str) -> None:
+    """Check that a checkpoint that only answers was not asked to rank.
+
+    Raises: ModelLoadError if it was.
+    """
+    if OPTION in options:
+        raise ModelLoadError(f"{asked} answers questions and does not match; leave {OPTION}={options[OPTION]} out")
+
+
+def rank_score(options: Mapping[str, str], match: int | None) -> RankScore:
+    """Return the way of scoring that a model's options ask for.
+
+    Args:
+        options: the options after the weights; ``score`` is one of ``SCORES``.
+        match: the column of a match; None for a head with one ranking score.
+
+    Raises: ModelLoadError if the value is unknown, or if the head does not have two logits.
+    """
+    asked = checked_option(OPTION, options.get(OPTION, SCORES[0]), SCORES)
+    if match is None and OPTION in options:
+        raise ModelLoadError(
+            f"{OPTION}={asked!r}: the model's head gives one ranking score, not two logits; leave the option out"
+        )
+    return RankScore(match=match, raw=asked == "logit")
+
+
+# The common part of cross encoders that read pixels.
+#
+# A batch is n requests about m distinct images. Each image is prepared once (and encoded once, if the architecture
+# allows it), the texts are padded to one length, and a head scores how well image and text fit.
 
 _ALIGNED_AT_ONCE = 16
 
@@ -199,5 +285,120 @@ class CrossEncoder:
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         """Return the tokens of each text; longer texts are cut at the model's context and added to ``cut_texts``."""
+        self.cut_texts |= self._prepare.cut(texts)
+        return self._prepare.text_keys(texts)
+
+
+# Load a matching head of transformers from ``NAME:WEIGHTS``, in the same manner for each architecture.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchingHead:
+    """An architecture with a matching head, and its default repository.
+
+    ``logits`` is a function of the model and the inputs of n requests; it returns shape (n, 2), or (n, 1) for a ranking
+    score. ``match`` is the column of a match, None for a ranking score. ``places`` is a function of a configuration; it
+    returns the number of token positions. ``align`` is a function of the model, the inputs, the tokens and the texts of
+    n requests, which returns how words align with patches, and ``roll`` one of the model, the inputs and the texts,
+    which returns the attention through all layers; both are None for an architecture without one.
+    """
+
+    default: str
+    architecture: Architecture
+    logits: Callable[[Any, Inputs], torch.Tensor]
+    places: Callable[[Any], int]
+    match: int | None
+    align: Callable[[Any, Inputs, list[list[str]], list[str]], list[Attended]] | None = None
+    roll: Callable[[Any, Inputs, list[str]], list[Attended]] | None = None
+
+    def check(self, weights: str, folder: Path) -> None:
+        """Check the option and the files of a local checkpoint. Imports no torch.
+
+        Raises: ModelLoadError if the option is unknown, files are missing, or the architecture is another one.
+        """
+        check_local(self._parsed(weights, folder)[0], self.architecture)
+
+    def build(
+        self, weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32"
+    ) -> CrossEncoder:
+        """Load a checkpoint.
+
+        Args:
+            weights: a hub repository or a local folder (empty for ``default``), then ``?score=logit`` to rank by the
+                raw match logit.
+            folder: the folder that the user started in.
+            device: a name that ``torch.device`` takes.
+            dtype: ``float32``, ``float16`` or ``bfloat16``.
+
+        Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
+        """
+        source, rank = self._parsed(weights, folder)
+        model, processor, what = loaded(self.architecture, source, device=device, dtype=dtype)
+        prepare = Preparation(processor, self.places(model.config), model)
+        encoder = CrossEncoder(partial(self.logits, model), prepare, rank=rank, fingerprint=what)
+        encoder.align = None if self.align is None else partial(self.align, model)
+        encoder.roll = None if self.roll is None else partial(self.roll, model)
+        return tried(encoder, source.asked)
+
+    def _parsed(self, weights: str, folder: Path) -> tuple[Pretrained, RankScore]:
+        name, options = split_options(weights, (OPTION,))
+        return pretrained(name, folder, default=self.default), rank_score(options, self.match)
+
+
+# The common part of models that answer questions from pixels: preparing a batch, and noting texts that are cut.
+
+
+class Replies(Protocol):
+    """The part of an architecture that computes the answers of a prepared batch."""
+
+    @property
+    def note(self) -> str:
+        """A note on the replies so far for the readers of the results; "" for nothing."""
+
+    def check(self, questions: Sequence[Ask]) -> None:
+        """Raise NoReplyError for questions that cannot be answered, before anything is computed."""
+
+    def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
+        """Return n answers, ``TIED`` if the best choices of a question have exactly the same score."""
+
+
+class QuestionAnswerer:
+    """A model that answers questions about images.
+
+    ``cut_texts`` holds all questions so far that were longer than the model's context and lost their end.
+    """
+
+    def __init__(self, replies: Replies, prepare: Preparation, *, fingerprint: str) -> None:
+        """Combine the replies of an architecture with the preparation of its inputs."""
+        self.fingerprint = fingerprint
+        self.cut_texts: set[str] = set()
+        self._replies = replies
+        self._prepare = prepare
+
+    @property
+    def note(self) -> str:
+        """A note for the readers of the results; "" for nothing."""
+        return self._replies.note
+
+    def answer(self, questions: Sequence[Ask]) -> list[str]:
+        """Answer n questions, each by one of its choices if it has some and the mode is not ``open``.
+
+        Returns: n answers, ``TIED`` if the best choices have exactly the same score.
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images, and for
+            questions with a choice that the model cannot give.
+        """
+        import torch
+
+        self._replies.check(questions)
+        inputs = self._prepare.inputs(
+            [question.image for question in questions], [question.question for question in questions]
+        )
+        with torch.inference_mode():
+            found = self._replies.reply(inputs, questions)
+        self.cut_texts |= inputs.cut
+        return found
+
+    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the tokens of each question; longer ones are cut at the model's context and added to ``cut_texts``."""
         self.cut_texts |= self._prepare.cut(texts)
         return self._prepare.text_keys(texts)

@@ -1,26 +1,123 @@
-"""``vilt:WEIGHTS``: ViLT, which reads patches of pixels and words in one transformer (Kim et al. 2021).
-
-The score is the single logit of ``ViltForImageAndTextRetrieval``, higher for a better fit. Its weights are initialised
-with the matching row of the two-class head of the pretraining (``itm_score.fc.weight[1:]``, dandelin/ViLT) and trained
-to rank the true text first among sixteen. Such a score has no point between yes and no, so there is no threshold.
-transformers has no class with the two-class head, and the checkpoints on the hub do not contain it.
-"""
+"""``vilt:WEIGHTS`` matches, aligns words with patches, and ``vilt-vqa:WEIGHTS`` chooses answers (Kim et al. 2021)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vlgate.explaining.record import Attended
-from vlgate.models.attending.regions import attention
-from vlgate.models.attending.rollout import METHOD as ROLLOUT
-from vlgate.models.attending.rollout import cells, mean_of_heads, rolled_out
-from vlgate.models.checkpoints.architecture import Architecture
-from vlgate.models.cross.alignment import aligned
-from vlgate.models.cross.cross_encoder import Inputs, Preparation
-from vlgate.models.cross.matching_head import MatchingHead
+import numpy as np
+
+from vlgate.models.attention import ROLLOUT, attention, cells, mean_of_heads, rolled_out
+from vlgate.models.checkpoints.architecture import Architecture, check_local, checked_option, loaded
+from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
+from vlgate.models.checkpoints.load_errors import tried
+from vlgate.models.cross.answer_lists import MODES, AnswerList, answer_list, answers_file, read_answers
+from vlgate.models.cross.cross_encoder import Inputs, MatchingHead, Preparation, QuestionAnswerer
+from vlgate.types import Ask, Attended, FloatArray
 
 if TYPE_CHECKING:
     import torch
+
+
+# Optimal transport between two sets of features, by which ViLT aligns words with patches.
+
+ROUNDS = 1000
+STEP = 0.1
+"""Rounds and step with which ViLT's authors draw heat maps (``demo.py`` of github.com/dandelin/ViLT)."""
+
+
+def cosine_cost(words: FloatArray, patches: FloatArray) -> FloatArray:
+    """Return 1 minus the cosine of each word, shape (m, d), with each patch, shape (n, d), as an array (m, n)."""
+    one = words / np.linalg.norm(words, axis=1, keepdims=True).clip(1e-12)
+    two = patches / np.linalg.norm(patches, axis=1, keepdims=True).clip(1e-12)
+    cost: FloatArray = 1 - one @ two.T
+    return cost
+
+
+def transport(cost: FloatArray, rounds: int = ROUNDS, step: float = STEP) -> FloatArray:
+    """Return a plan that moves equal weights on the rows to equal weights on the columns at little cost.
+
+    Inexact proximal point iterations (Xie et al., UAI 2020), which approach the cheapest plan as the rounds grow.
+
+    Args:
+        cost: the cost of moving from each row to each column, shape (m, n).
+        rounds: the number of iterations.
+        step: how far each iteration keeps to the plan before it; a smaller one is faster and less stable.
+
+    Returns: the plan, shape (m, n): its rows sum to 1/m and its columns to about 1/n.
+
+    >>> transport(np.array([[0.0, 1.0], [1.0, 0.0]])).round(3).tolist()
+    [[0.5, 0.0], [0.0, 0.5]]
+    """
+    m, n = cost.shape
+    kernel = np.exp(-cost / step)
+    plan = np.full((m, n), 1 / (m * n))
+    scale = np.full(n, 1 / n)
+    for _ in range(rounds):
+        moved = kernel * plan
+        rows = 1 / (m * (moved @ scale))
+        scale = 1 / (n * (moved.T @ rows))
+        plan = rows[:, None] * moved * scale
+    found: FloatArray = plan / (m * plan.sum(axis=1, keepdims=True))
+    return found
+
+
+# Words of a text aligned with patches of an image by optimal transport, for ViLT (Kim et al. 2021, section 4.5).
+#
+# Winoground's figure 4 shows such maps. The class tokens of both sides, and the last token of the text, are left out,
+# as in the authors' own code.
+
+ALIGNMENT = "word-region alignment"
+
+
+def aligned(reply: Any, length: int, grid: torch.Tensor, tokens: list[list[str]], texts: list[str]) -> list[Attended]:
+    """Return the alignment of each of n requests.
+
+    Args:
+        reply: the output of a ``ViltModel``, whose last hidden state has the text first, then the class token of the
+            image and its patches.
+        length: the length that the texts are padded to.
+        grid: which patches of each request's image are real, shape (n, h, w).
+        tokens: the tokens of each text, both ends included, without padding.
+        texts: the texts.
+    """
+    states = reply.last_hidden_state.float().cpu().double().numpy()
+    found = []
+    for state, real, words, text in zip(states, grid.bool().cpu(), tokens, texts, strict=True):
+        rows, columns = int(real[:, 0].sum()), int(real[0].sum())
+        patches = state[length + 1 :].reshape(*real.shape, -1)[:rows, :columns].reshape(rows * columns, -1)
+        named = words[1:-1]
+        if not named:
+            named, of_words = words[:1], state[:1]
+        else:
+            of_words = state[1 : len(words) - 1]
+        plan = len(named) * transport(cosine_cost(of_words, patches))
+        boxes = tuple(
+            (x / columns, y / rows, (x + 1) / columns, (y + 1) / rows) for y in range(rows) for x in range(columns)
+        )
+        weights = plan.max(axis=0)
+        found.append(
+            Attended(
+                method=ALIGNMENT,
+                image=0,
+                text=text,
+                boxes=boxes,
+                weights=tuple((weights / weights.max()).tolist()),
+                words=tuple(named),
+                aligned=tuple(tuple(row) for row in plan.tolist()),
+            )
+        )
+    return found
+
+
+# ``vilt:WEIGHTS``: ViLT, which reads patches of pixels and words in one transformer (Kim et al. 2021).
+#
+# The score is the single logit of ``ViltForImageAndTextRetrieval``, higher for a better fit. Its weights are
+# initialised with the matching row of the two-class head of the pretraining (``itm_score.fc.weight[1:]``,
+# dandelin/ViLT) and trained to rank the true text first among sixteen. Such a score has no point between yes and no,
+# so there is no threshold. transformers has no class with the two-class head, and the checkpoints on the hub do not
+# contain it.
 
 DEFAULT = "dandelin/vilt-b32-finetuned-coco"
 _RETRIEVAL = Architecture(kind="vilt", model="ViltForImageAndTextRetrieval", processor="ViltProcessor")
@@ -37,7 +134,7 @@ def pooled(vilt: Any, inputs: Inputs) -> torch.Tensor:
 
 
 def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[str]) -> list[Attended]:
-    """Return how each request's words align with the patches of its image; see ``vlgate.models.cross.alignment``."""
+    """Return how each request's words align with the patches of its image; see ``vlgate.models.cross.vilt``."""
     reply, real = _reply(model.vilt, inputs)
     return aligned(reply, inputs.input_ids.shape[1], real, tokens, texts)
 
@@ -45,7 +142,7 @@ def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[s
 def rollout(model: Any, inputs: Inputs, texts: list[str]) -> list[Attended]:
     """Return how much of each patch is in the token that the score of each request is computed from.
 
-    Source: Abnar and Zuidema, ACL 2020; see ``vlgate.models.attending.rollout``.
+    Source: Abnar and Zuidema, ACL 2020; see ``vlgate.models.attention``.
     """
     reply, real = _reply(model.vilt, inputs, attentions=True)
     start = inputs.input_ids.shape[1] + 1
@@ -120,3 +217,78 @@ HEAD = MatchingHead(
     roll=rollout,
 )
 check, build = HEAD.check, HEAD.build
+
+
+# ``vilt-vqa:WEIGHTS``: ViLT fine-tuned to choose among the answers of VQA v2 (Kim et al. 2021, section 4.4).
+#
+# The reply to a question is the choice whose label has the highest logit or, with ``?mode=open`` after the weights,
+# the label with the highest logit of all. The labels are in the checkpoint's ``config.json``; ``answers=FILE`` gives
+# others.
+
+VQA_DEFAULT = "dandelin/vilt-b32-finetuned-vqa"
+_ANSWERING = Architecture(kind="vilt", model="ViltForQuestionAnswering", processor="ViltProcessor")
+_WHERE = "the labels in the order of its logits, which a published checkpoint has as id2label in its config.json"
+
+
+class LabelReplies:
+    """Replies of a classifier over a fixed list of labels."""
+
+    def __init__(self, model: Any, answers: AnswerList) -> None:
+        """Use a ``ViltForQuestionAnswering`` with the names of its labels."""
+        self._model = model
+        self._answers = answers
+
+    @property
+    def note(self) -> str:
+        """A note with the number of choices so far that the model cannot give; "" for none."""
+        return self._answers.note
+
+    def check(self, questions: Sequence[Ask]) -> None:
+        """Raise NoReplyError for questions with a choice that is not a label."""
+        self._answers.check(questions)
+
+    def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
+        """Return the best choice of each question, or the best of all labels."""
+        logits = self._model.classifier(pooled(self._model.vilt, inputs)).float().cpu().numpy().astype(np.float64)
+        return self._answers.choose(logits, questions)
+
+
+def _parsed(weights: str, folder: Path) -> tuple[Pretrained, str, Path | None]:
+    name, options = split_options(weights, ("mode", "answers"))
+    mode = checked_option("mode", options.get("mode", MODES[0]), MODES)
+    file = answers_file(options.get("answers", ""), folder, None, ())
+    return pretrained(name, folder, default=VQA_DEFAULT), mode, file
+
+
+def check_vqa(weights: str, folder: Path) -> None:
+    """Check the options and the files of a local checkpoint. Imports no torch.
+
+    Raises: ModelLoadError if an option is unknown, or if files are missing.
+    """
+    source, _, file = _parsed(weights, folder)
+    check_local(source, _ANSWERING)
+    if file is not None:
+        read_answers(file)
+
+
+def build_vqa(
+    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32"
+) -> QuestionAnswerer:
+    """Load a ViLT that answers questions.
+
+    Args:
+        weights: a hub repository or a local folder (empty for ``VQA_DEFAULT``), then ``?mode=open`` for answers that
+            are not restricted to the question's choices, and ``&answers=FILE`` for the names of the labels.
+        folder: the folder that the user started in.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``.
+
+    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
+    """
+    source, mode, file = _parsed(weights, folder)
+    model, processor, what = loaded(_ANSWERING, source, device=device, dtype=dtype)
+    config = model.config
+    answers = answer_list(file, config.id2label, config.num_labels, mode=mode, where=_WHERE)
+    replies = LabelReplies(model, answers)
+    found = QuestionAnswerer(replies, preparation(model, processor), fingerprint=f"{what} {answers.fingerprint}")
+    return tried(found, source.asked)

@@ -15,18 +15,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError, NoReplyError
-from vlgate.explaining.record import Attended
-from vlgate.models.attending.grad_cam import Encoders, Frame, centre, grad_cams, last_grid, whole
-from vlgate.models.attending.rollout import eager, mean_of_heads, patches_rolled_out
+from vlgate.models.attention import (
+    Encoders,
+    Frame,
+    centre,
+    eager,
+    grad_cams,
+    last_grid,
+    mean_of_heads,
+    patches_rolled_out,
+    whole,
+)
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, read_config, weights_form
 from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys, stacked
-from vlgate.models.checkpoints.missing import missing_package
+from vlgate.models.checkpoints.load_errors import missing_package
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
-from vlgate.models.dual.cosine import sigmoid_threshold, threshold_note, unit_rows
 from vlgate.models.dual.families import FAMILIES, Family, context, family_of
-from vlgate.models.dual.short_texts import TRIED, apart, in_groups, told
+from vlgate.models.dual.features import TRIED, apart, in_groups, sigmoid_threshold, threshold_note, told, unit_rows
 from vlgate.models.text.control_tokens import ControlTokens
-from vlgate.types import FloatArray, LazyImage, Match
+from vlgate.types import Attended, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from vlgate.asking.batching import OVERFLOW, out_of_memory
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, VlgateError, nearest
-from vlgate.inference.batching import OVERFLOW, out_of_memory
-from vlgate.models.checkpoints.damaged import DAMAGED, one_line
 from vlgate.models.checkpoints.hub import (
     Pretrained,
     folder_of,
@@ -25,11 +24,10 @@ from vlgate.models.checkpoints.hub import (
     split_options,
     weights_form,
 )
-from vlgate.models.checkpoints.missing import missing_package
+from vlgate.models.checkpoints.load_errors import DAMAGED, missing_package, one_line
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.dual.families import FAMILIES
-from vlgate.models.generative.encoder_decoder import engine_for
-from vlgate.models.generative.engine import Engine
+from vlgate.models.generative.engine import Engine, engine_for
 from vlgate.models.generative.probe import check_reading, check_several
 from vlgate.models.generative.prompts import NO, VQASCORE, YES, choice_question, forms
 from vlgate.models.generative.reading import Asked

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vlgate.asking.batching import OVERFLOW, out_of_memory
 from vlgate.errors import ModelLoadError
-from vlgate.inference.batching import OVERFLOW, out_of_memory
-from vlgate.models.checkpoints.damaged import DAMAGED, one_line
 from vlgate.models.checkpoints.hub import SERVE
-from vlgate.models.checkpoints.remedies import OWN, memory_remedy
+from vlgate.models.checkpoints.load_errors import DAMAGED, one_line
+from vlgate.models.checkpoints.transformers_loading import OWN, memory_remedy
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.damaged import one_line
+from vlgate.models.checkpoints.load_errors import one_line
 from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import Ask, Compare
 

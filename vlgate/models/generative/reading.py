@@ -1,19 +1,204 @@
-"""Runs a generative model over images and prompts, and over each image only once if the architecture allows it."""
+"""Run a generative model over images and prompts, each image once, and keep its states so that texts can continue."""
 
 from __future__ import annotations
 
+import copy
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.inputs import rgb_images
 from vlgate.models.generative.prompts import Prompt, Prompter
-from vlgate.models.generative.states import State, go_on, read, select
+from vlgate.models.text.text_only import log_probabilities
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
+    import torch
     from PIL.Image import Image
+
+
+# A generative model's states after a prompt, kept so that several texts can continue from them.
+#
+# An image is hundreds of tokens and a question a few dozen, so requests share what they have in common. Continuations
+# get the same masks and positions as in the library's own ``generate``, so that padding and neighbours change nothing.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """A model's states after n sequences.
+
+    ``cache`` holds their keys and values. ``mask`` (n, length) is 1 for tokens and 0 for padding. ``next``
+    (n, vocabulary) is the log-probability of each next token, in float64. ``shift`` (n, 1) is added to positions if
+    images take fewer positions than tokens (the M-RoPE of Qwen2-VL and related models), and None otherwise. ``tiles``
+    (n, 1, images, tiles) is 1 for the tiles that the following tokens attend to, in models that read images by cross
+    attention (Llama 3.2 Vision), and None otherwise.
+    """
+
+    cache: Any
+    mask: torch.Tensor
+    next: torch.Tensor
+    shift: torch.Tensor | None
+    tiles: torch.Tensor | None = None
+
+
+def read(model: Any, inputs: Mapping[str, Any]) -> State:
+    """Read whole prompts with their images.
+
+    Args:
+        model: an image-text-to-text model of transformers.
+        inputs: the processor's output for n prompts, padded on the left.
+
+    Returns: the states.
+    Raises: ModelLoadError if the model keeps no cache.
+    """
+    mask = inputs["attention_mask"]
+    # If images take fewer positions than tokens, the model computes positions itself and keeps the difference.
+    placing: Any = next((one for one in (model, getattr(model, "model", None)) if hasattr(one, "get_rope_index")), None)
+    placed = {} if placing is not None else {"position_ids": positions_of(mask)}
+    output = _of_words(model(**inputs, **placed, **_only_last(model), use_cache=True))
+    cache = _cache_of(output)
+    if cache is None:
+        raise ModelLoadError(f"a {type(model).__name__} keeps no cache of keys and values, and is not supported")
+    shift = getattr(placing, "rope_deltas", None)
+    seen = inputs.get("cross_attention_mask")
+    tiles = None if seen is None else seen[:, -1:]
+    return State(cache=cache, mask=mask, next=log_probabilities(output.logits[:, -1]), shift=shift, tiles=tiles)
+
+
+def select(state: State, rows: Sequence[int]) -> State:
+    """Return copies of the states of sequences, one per entry of ``rows``; a continuation of one changes no other."""
+    import torch
+
+    index = torch.tensor(rows, device=state.mask.device)
+    cache = copy.copy(state.cache)
+    cache.layers = [_apart(layer) for layer in state.cache.layers]
+    cache.reorder_cache(index)  # puts new tensors into the copies
+    shift = None if state.shift is None else state.shift[index]
+    tiles = None if state.tiles is None else state.tiles[index]
+    return State(cache=cache, mask=state.mask[index], next=state.next[index], shift=shift, tiles=tiles)
+
+
+def _apart(layer: Any) -> Any:
+    """A copy of a cache's layer that can grow independently; until then they share their tensors."""
+    other = copy.copy(layer)
+    for name, value in vars(layer).items():
+        if isinstance(value, list | dict):  # layers of linear attention keep several states
+            setattr(other, name, copy.copy(value))
+    return other
+
+
+def go_on(model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: int) -> State:
+    """Read further tokens, at least one per sequence; ``state`` must not be used afterwards.
+
+    Args:
+        model: as for ``read``.
+        state: the states of n sequences.
+        tokens: n sequences of token ids.
+        filler: the token of padding.
+    """
+    rows = [[filler] * before + list(row) for row, before in _with_gaps(tokens)]
+    seen = [[0] * before + [1] * len(row) for row, before in _with_gaps(tokens)]
+    output, mask = _forward(model, state, rows, seen, **_only_last(model))
+    following = log_probabilities(output.logits[:, -1])
+    return State(cache=_cache_of(output), mask=mask, next=following, shift=state.shift, tiles=state.tiles)
+
+
+def log_likelihoods(
+    model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: int, ends: Sequence[int] = ()
+) -> list[float]:
+    """Return the log-likelihoods of continuations; ``state`` must not be used afterwards.
+
+    Args:
+        model: as for ``read``.
+        state: the states of n sequences.
+        tokens: n continuations, of at least one token each.
+        filler: the token of padding.
+        ends: tokens one of which must follow; empty if any token may.
+
+    Returns: n sums of log-probabilities, natural logarithms.
+    """
+    import torch
+
+    # Padding comes last, so that no token follows it: layers with one running state (linear attention, short
+    # convolutions) would take it in, whatever the mask says.
+    rows = [list(row) + [filler] * behind for row, behind in _with_gaps(tokens)]
+    seen = [[1] * len(row) + [0] * behind for row, behind in _with_gaps(tokens)]
+    output, _ = _forward(model, state, rows, seen)
+    found = []
+    for row, ids in enumerate(tokens):  # row by row: all of them in float64 would take gigabytes
+        after = log_probabilities(output.logits[row, : len(ids)])
+        before = torch.cat([state.next[row : row + 1], after[:-1]])
+        wanted = torch.tensor(ids, device=before.device)
+        total = before.gather(1, wanted[:, None]).sum()
+        found.append(total + after[-1, list(ends)].logsumexp(0) if ends else total)
+    return [float(value) for value in torch.stack(found).cpu()]
+
+
+def _with_gaps(tokens: Sequence[Sequence[int]]) -> list[tuple[Sequence[int], int]]:
+    """Each row, with the tokens of padding that make it as long as the longest."""
+    width = max(map(len, tokens))
+    return [(row, width - len(row)) for row in tokens]
+
+
+def _forward(
+    model: Any, state: State, rows: Sequence[Sequence[int]], seen: Sequence[Sequence[int]], **kept: int
+) -> tuple[Any, torch.Tensor]:
+    """Read rows of one length; ``seen`` is 0 for padding."""
+    import torch
+
+    device = state.mask.device
+    mask = torch.cat([state.mask, torch.tensor(seen, device=device, dtype=state.mask.dtype)], dim=1)
+    positions = positions_of(mask)
+    if state.shift is not None:
+        positions = positions + state.shift.to(device)
+    model = _words(model)
+    length = len(rows[0])
+    tiles = {} if state.tiles is None else {"cross_attention_mask": state.tiles.expand(-1, length, -1, -1)}
+    output = model(
+        input_ids=torch.tensor(rows, device=device), attention_mask=mask,
+        position_ids=positions[:, -length:].contiguous(), use_cache=True,
+        **{_cache_name(model): state.cache}, **tiles, **kept,
+    )  # fmt: skip
+    return output, mask
+
+
+def positions_of(mask: torch.Tensor) -> torch.Tensor:
+    """Return the positions of tokens, counted without padding, in the shape of ``mask`` (n, length)."""
+    return (mask.long().cumsum(-1) - 1).clamp(min=0)
+
+
+def _cache_of(output: Any) -> Any:
+    """The cache in a model's output, None if it has none; transformers renamed it in 5.24."""
+    new = getattr(output, "cache", None)
+    return getattr(output, "past_key_values", None) if new is None else new
+
+
+def _words(model: Any) -> Any:
+    """The part of a model that reads further words: its language model, if the whole cannot do without an image."""
+    pixels = inspect.signature(model.forward).parameters.get("pixel_values")
+    return model.language_model if pixels is not None and pixels.default is pixels.empty else model
+
+
+def _of_words(output: Any) -> Any:
+    """The part of a model's output that is its language model's (BLIP-2 and InstructBLIP have it inside theirs)."""
+    return getattr(output, "language_model_outputs", output)
+
+
+def _cache_name(model: Any) -> str:
+    """The name of the argument that takes the cache."""
+    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+
+
+def _only_last(model: Any) -> dict[str, int]:
+    """Ask for the last token's logits only: those of all of an image's tokens would fill the memory."""
+    return {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
+
+
+# Runs a generative model over images and prompts, and over each image only once if the architecture allows it.
 
 Shown = LazyImage | tuple[LazyImage, ...]
 """The image of a prompt, or several in their order."""

@@ -1,13 +1,120 @@
-"""List the models that ``--model`` can name: what each can do, its default weights, and whether they are cached."""
+"""The models that --model can name: the sections of models.toml and the entry points of installed packages.
+
+Find models that installed packages offer as entry points of the group ``vlgate.models``, without importing them.
+
+A package offers a model by two lines in its ``pyproject.toml``::
+
+    [project.entry-points."vlgate.models"]
+    my-model = "my_package.vlgate_adapter:build"
+"""
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
 
-from vlgate.models.loading.entry_points import all_offered
-from vlgate.models.loading.registered import registered
+from vlgate.errors import ModelLoadError
+
+# Read ``models.toml``, the list of models that ``--model`` takes by name.
+
+FILE = Path(__file__).with_name("models.toml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredModel:
+    """One section of ``models.toml``.
+
+    ``build`` is the ``module:callable`` that builds the model. ``check`` is a function of (weights, folder) that raises
+    ModelLoadError before anything is loaded; empty if there is nothing to check. ``files`` is a function of (weights,
+    folder, default) that tells what the files hold; see ``contents``. The file explains the other fields.
+    """
+
+    build: str
+    can: tuple[str, ...]
+    check: str = ""
+    files: str = ""
+    weights: str = ""
+    form: str = ""
+    licence: str = ""
+    millions: int | None = None
+    packages: tuple[str, ...] = ()
+    extra: str = ""
+    note: str = ""
+
+
+@cache
+def registered() -> Mapping[str, RegisteredModel]:
+    """Return the registered models by name.
+
+    >>> registered()["oracle"].build
+    'vlgate.models.reference.controls:Oracle'
+    """
+    found = {}
+    for name, section in tomllib.loads(FILE.read_text(encoding="utf-8")).items():
+        lists = {key: tuple(value) for key, value in section.items() if isinstance(value, list)}
+        found[name] = RegisteredModel(**{**section, **lists})
+    return MappingProxyType(found)
+
+
+GROUP = "vlgate.models"
+_TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """A model that a package offers: ``target`` is ``package.module:callable``, ``by`` the package and its version."""
+
+    name: str
+    target: str
+    by: str
+
+
+def all_offered() -> list[Offered]:
+    """Return all models that installed packages offer, sorted by name, without duplicates."""
+    found = {Offered(name=point.name, target=point.value, by=_by(point)) for point in entry_points(group=GROUP)}
+    return sorted(found, key=lambda one: (one.name, one.by, one.target))
+
+
+def offered(name: str, *, builtin: bool) -> Offered | None:
+    """Return the model that a package offers under a name; None if no package does.
+
+    Args:
+        name: the name to look for.
+        builtin: whether vlgate itself has a model of that name.
+
+    Raises: ModelLoadError if vlgate or a second package has a model of that name (which of them replied would depend
+        on what is installed), or if the entry point is not a ``package.module:callable``.
+    """
+    found = [one for one in all_offered() if one.name == name]
+    if not found:
+        return None
+    packages = " and ".join(one.by for one in found)
+    if builtin:
+        raise ModelLoadError(
+            f"model={name!r} is a model of vlgate, and {packages} offers a model of that name too; uninstall that "
+            f"package, ask its authors for another name, or name its model in full: {found[0].target}"
+        )
+    if len(found) > 1:
+        targets = " or ".join(one.target for one in found)
+        raise ModelLoadError(f"model={name!r} is offered by {packages}; name one of them in full: {targets}")
+    if not _TARGET.fullmatch(found[0].target):
+        wrong = f"its entry point is {found[0].target!r}, expected package.module:callable"
+        raise ModelLoadError(f"model={name!r} (offered by {packages}): {wrong}; tell its authors")
+    return found[0]
+
+
+def _by(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist is not None else "an unknown package"
+
+
+# List the models that ``--model`` can name: what each can do, its default weights, and whether they are cached.
 
 _WEIGHTS = (".safetensors", ".bin", ".pt")
 

@@ -1,18 +1,56 @@
-"""A model that is known without being built: it is built when it is first asked something."""
+"""A model that is known by its files without being built; it is built when it is first asked something."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
+from vlgate.asking.items import gets_names
 from vlgate.errors import ModelLoadError
-from vlgate.inference.items import gets_names
+from vlgate.models.checkpoints import hub
+from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.transformers_loading import NOTES
 from vlgate.models.loading.compiled import modules_of
 from vlgate.models.loading.registry import LoadedModel
 from vlgate.types import Match
+
+# What the files of a model hold, told without building it, so that a run that has all its replies need not load it.
+#
+# Each function takes the weights after the colon of ``--model``, the folder that the user started in, and the default
+# weights. It returns a string that changes with every byte that the model is built from; empty if only building it
+# tells.
+
+
+def checkpoint(weights: str, folder: Path, default: str) -> str:
+    """Describe a checkpoint of transformers, whose options name no further files."""
+    name, _, options = weights.partition("?")
+    values = [part.partition("=")[2] for part in options.split("&") if part]
+    if any((folder / Path(value).expanduser()).exists() for value in values):
+        return ""
+    return f"{hub.identity(hub.pretrained(name, folder, default=default))} {options}"
+
+
+def embedded(weights: str, folder: Path, default: str) -> str:  # noqa: ARG001  # as above
+    """Describe a model that lies in the package; ``default`` is the name of its folder."""
+    from vlgate.models.tiny import checkpoint as place
+
+    return "" if weights else digest_path(place(default))
+
+
+def open_clip(weights: str, folder: Path, default: str) -> str:  # noqa: ARG001  # as above
+    """Describe local weights of open_clip; open_clip itself knows where the others lie."""
+    from vlgate.models.dual.open_clip_weights import parse
+
+    source = parse(weights, folder)
+    if source.path is None or source.kind not in ("file", "folder"):
+        return ""
+    return digest(source.kind, source.name, digest_path(source.path))
+
+
+# A model that is known without being built: it is built when it is first asked something.
 
 _NAMED = "it gets the names of images (image_names), which may tell more than the pixels"
 _ASKED = ("match", "accepts", "encode_images", "encode_texts", "answer", "compare", "perplexity", "text_keys")

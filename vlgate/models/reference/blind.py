@@ -14,12 +14,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vlgate.errors import NoReplyError
-from vlgate.health.flaws import contrasts
-from vlgate.health.grouping import fold_of, tied_images
-from vlgate.health.likeness import by_rules, rule_above
-from vlgate.health.stratified import stratified_folds
-from vlgate.health.text_classifier import IntArray, Questions, features, likely_answers, log_odds
 from vlgate.metrics.names import CHANCE, HEADLINE
+from vlgate.metrics.text_learning import (
+    IntArray,
+    Questions,
+    by_rules,
+    contrasts,
+    features,
+    fold_of,
+    likely_answers,
+    log_odds,
+    rule_above,
+    stratified_folds,
+    tied_images,
+)
 from vlgate.types import Ask, Case, Compare, FloatArray, Match, Request, Task, images_of
 
 _YES_NO = ["no", "yes"]
@@ -37,8 +45,8 @@ class Lesson:
 class Blind:
     """A classifier of texts, trained on further cases of the same kind or on the other folds of the same task.
 
-    If a rule that compares the texts about an image with one another (``vlgate.health.likeness``) is better there, and
-    surely above chance, it replies in place of the classifier: foils that are edited captions have the caption in
+    If a rule that compares the texts about an image with one another (``vlgate.metrics.text_learning``) is better
+    there, and surely above chance, it replies in place of the classifier: foils that are edited captions have the caption in
     common. So the baseline is not below a model that needs no image.
 
     Folds are stratified by what distinguishes the true from the false texts, so that a balanced task is not below

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vlgate.errors import NoReplyError
-from vlgate.perturb.images.hidden import shows_nothing
+from vlgate.perturb.images.graded import shows_nothing
 from vlgate.types import TIED, Ask, Compare, FloatArray, Match, Task, images_of
 
 _UNKNOWN = 0.5

@@ -1,4 +1,4 @@
-"""``defect:NAME``: the reading oracle with one faculty broken, and models that do not look at the image."""
+"""``reader``, the reading oracle of the drawn scenes, and ``defect:NAME``, the same with one faculty broken."""
 
 from __future__ import annotations
 
@@ -7,10 +7,25 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.errors import ModelLoadError, nearest
-from vlgate.fixtures.defects.table import DEFECTS
+from vlgate.fixtures.reader.defects import DEFECTS
+from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.models.reference.blind import Blind
 from vlgate.models.reference.controls import Constant, Random
+
+# ``reader``: the reading oracle of the drawn scenes.
+
+
+def reader() -> Reader:
+    """Return the model that reads each text by itself, and looks at the scene graph that the image is drawn from.
+
+    >>> reader().decision_threshold
+    0.5
+    """
+    return Reader()
+
+
+# ``defect:NAME``: the reading oracle with one faculty broken, and models that do not look at the image.
 
 _CONTROLS: Mapping[str, tuple[str, Callable[[int], object]]] = MappingProxyType(
     {

@@ -1,23 +1,209 @@
-"""``replay:FILE``: a model that looks its replies up in a file."""
+"""``replay:FILE``: a model that looks its replies up in a file, whose rows are read and checked."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from vlgate.errors import ModelLoadError, NoReplyError, nearest, short
-from vlgate.images.encoded import image_key
+from vlgate.images.files import image_key
 from vlgate.models.checkpoints.fingerprint import digest_path
-from vlgate.models.reference.replay_rows import SUFFIXES, Replies, read_rows
 from vlgate.types import Ask, Compare, FloatArray, Match
 
+# Read and check the rows of a replay file: scores, answers and perplexities.
+
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
+SHAPES = (
+    '{"image", "text", "score"[, "match"]}, {"image", "question", "answer"}, {"images", "question", "answer"} or '
+    '{"text", "perplexity"}'
+)
+
+Row = Mapping[str, Any]
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replies:
+    """The rows of a file.
+
+    Scores and yes/no (1.0 or 0.0) are by image and text, answers by image and question, perplexities by text, and
+    ``compared`` are the answers to questions about several images, by the images in their order and the question.
+    """
+
+    scores: dict[tuple[str, str], float] = field(default_factory=dict)
+    accepted: dict[tuple[str, str], float] = field(default_factory=dict)
+    answers: dict[tuple[str, str], str] = field(default_factory=dict)
+    compared: dict[tuple[tuple[str, ...], str], str] = field(default_factory=dict)
+    perplexities: dict[str, float] = field(default_factory=dict)
+
+
+def read_rows(file: Path) -> Replies:
+    """Read a replay file.
+
+    Args:
+        file: Parquet if the name ends in ``.parquet``, else JSON lines. A null counts as absent. Repeated rows count
+            once; rows that contradict each other are an error.
+
+    Raises: ModelLoadError with the file, the line, what was expected and what to do.
+    """
+    if not file.is_file():  # reading a pipe would block for ever
+        raise _bad(file, "", "it is not a regular file; name a file of replies")
+    parquet = file.suffix.lower() == ".parquet"
+    replies = Replies()
+    number = 0
+    for number, row in _parquet_rows(file) if parquet else _json_rows(file):
+        problem = _take(replies, row)
+        if problem is not None:
+            raise _bad(file, f"{'row' if parquet else 'line'} {number}", problem)
+    if not number:
+        raise _bad(file, "", f"it has no rows; expected rows {SHAPES}; record the replies again")
+    return replies
+
+
+def _bad(file: Path, place: str, problem: str) -> ModelLoadError:
+    return ModelLoadError(f"replay file {file}{', ' + place if place else ''}: {problem}")
+
+
+def _json_rows(file: Path) -> Iterator[tuple[int, object]]:
+    decode = json.JSONDecoder().decode
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+                if text:
+                    yield number, decode(text)
+            except UnicodeDecodeError as error:
+                raise _bad(file, f"line {number}", f"it is not UTF-8 ({error}); save the file as UTF-8") from error
+            except RecursionError as error:
+                raise _bad(
+                    file, f"line {number}", "it is nested too deeply; write one plain object per line"
+                ) from error
+            except ValueError as error:
+                raise _bad(file, f"line {number}", _no_json(line, error)) from error
+
+
+def _no_json(line: bytes, error: ValueError) -> str:
+    if line.lstrip().startswith(b"["):
+        return "a JSON array begins here; write one object per line (jq -c '.[]')"
+    if not line.endswith(b"\n"):
+        return f"the line is cut off ({error}); write the file again"
+    return f"this is not a JSON object ({error}); write one object per line"
+
+
+def _parquet_rows(file: Path) -> Iterator[tuple[int, Row]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(file)
+        names = table.column_names
+        columns = [table.column(place).to_pylist() for place in range(len(names))]
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _bad(file, "", f"it cannot be read as Parquet ({error}); write it again") from error
+    yield from enumerate((dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)), 1)
+
+
+def _take(replies: Replies, row: object) -> str | None:
+    """Store a row, or return what is wrong with it."""
+    if not isinstance(row, dict):
+        return f"expected an object {SHAPES}, not a value of type {type(row).__name__}; write one object per line"
+    take = _TAKES.get(frozenset(row))
+    if take is None:
+        row = {name: value for name, value in row.items() if value is not None}
+        if "problem" in row:  # a request without a reply, in predictions.parquet of another run
+            return None
+        take = _TAKES.get(frozenset(row))
+    if take is None:
+        return f"the keys {sorted(row)} do not fit any of {SHAPES}; write exactly those keys"
+    return take(replies, row)
+
+
+def _take_score(replies: Replies, row: Row) -> str | None:
+    problem = _not_text(row, "image", "text") or _not_number(row, "score")
+    if problem is not None:
+        return problem
+    key = (row["image"], row["text"])
+    problem = _put(replies.scores, key, float(row["score"]), "score")
+    if problem is not None or row.get("match") is None:
+        return problem
+    if row["match"] not in (0, 1):
+        return (
+            f"match={row['match']!r} must be true, false, 1 or 0; write the model's own yes or no, or leave match out"
+        )
+    return _put(replies.accepted, key, float(row["match"]), "match")
+
+
+def _take_answer(replies: Replies, row: Row) -> str | None:
+    problem = _not_text(row, "image", "question", "answer")
+    return problem or _put(replies.answers, (row["image"], row["question"]), row["answer"], "answer")
+
+
+def _take_compared(replies: Replies, row: Row) -> str | None:
+    images = row["images"]
+    if not isinstance(images, list) or not images or not all(isinstance(image, str) for image in images):
+        return f"images={images!r} must be a list of the names of the images, in the order of the prompt"
+    problem = _not_text(row, "question", "answer")
+    return problem or _put(replies.compared, (tuple(images), row["question"]), row["answer"], "answer")
+
+
+def _take_perplexity(replies: Replies, row: Row) -> str | None:
+    problem = _not_text(row, "text") or _not_number(row, "perplexity")
+    if problem is None and row["perplexity"] <= 0:
+        problem = f"perplexity={row['perplexity']!r} must be above 0; record the perplexity, not its logarithm"
+    return problem or _put(replies.perplexities, row["text"], float(row["perplexity"]), "perplexity")
+
+
+_TAKES: dict[frozenset[str], Callable[[Replies, Row], str | None]] = {
+    frozenset({"image", "text", "score"}): _take_score,
+    frozenset({"image", "text", "score", "match"}): _take_score,
+    frozenset({"image", "question", "answer"}): _take_answer,
+    frozenset({"images", "question", "answer"}): _take_compared,
+    frozenset({"text", "perplexity"}): _take_perplexity,
+}
+
+
+def _not_text(row: Row, *names: str) -> str | None:
+    for name in names:
+        if not isinstance(row[name], str):
+            return f"{name}={short(repr(row[name]))} must be a string; {_as_text(row[name])}"
+    return None
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, bool):
+        return f'write "{"yes" if value else "no"}"'
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        return f"write {short(json.dumps(value[0], ensure_ascii=False))}, without the brackets"
+    return "write one text" if isinstance(value, list | dict) or value is None else "put it in quotes"
+
+
+def _not_number(row: Row, name: str) -> str | None:
+    value = row[name]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return f"{name}={value!r} must be a number; write it without quotes, or leave the row out"
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:  # an int beyond float64
+        finite = False
+    return None if finite else f"{name}={value!r} must be finite; leave the row out if the model gave no {name}"
+
+
+def _put(store: dict[Key, Value], key: Key, value: Value, what: str) -> str | None:
+    old = store.setdefault(key, value)
+    if old == value:
+        return None
+    return f"{short(repr(key), 200)} has the {what} {value!r} here and {old!r} in an earlier row; keep one of them"
+
+
+# ``replay:FILE``: a model that looks its replies up in a file.
+
 Images = TypeVar("Images", str, tuple[str, ...])  # the names of one image, or of several
 _NAMED = 3  # missing rows that a message shows
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from vlgate.asking.adapters import YES_OR_NO
+from vlgate.asking.batching import HALF, Problem
 from vlgate.errors import ModelLoadError, halved, printable
-from vlgate.inference.adapters import YES_OR_NO
-from vlgate.inference.batching import HALF, Problem
+from vlgate.judging.announced import after_thought, has_thought
 from vlgate.judging.answers import read_answer
-from vlgate.judging.thoughts import after_thought, has_thought
 from vlgate.models.generative.prompts import VQASCORE
+from vlgate.models.served.address import Place
 from vlgate.models.served.http import Endpoint, ServiceError
-from vlgate.models.served.place import Place
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -25,7 +25,7 @@ from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Re
 
 from vlgate import __version__
 from vlgate.errors import ModelReplyError, printable
-from vlgate.models.served.place import Key, Place
+from vlgate.models.served.address import Key, Place
 
 _TOO_MANY = 429
 _TRANSIENT = frozenset({408, 409, 425, _TOO_MANY, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})

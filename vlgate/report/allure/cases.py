@@ -1,19 +1,26 @@
-"""The results of cases: each one, or a sample of the missed ones beside a result of each task if there are many."""
+"""Allure results of cases, each one or a sample of the missed ones, and of searches for smallest changes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vlgate.metrics.names import HEADLINE
-from vlgate.report.allure.pages import case, text
-from vlgate.report.allure.pictures import Pictures, images_of
-from vlgate.report.allure.results import Moment, Result, Status
-from vlgate.report.page.worst import chosen, margins
+from vlgate.probes.shrink.record import says
+from vlgate.record.results import RunResult, TaskResult
+from vlgate.report.allure.pages import Pictures, case, images_of, text
+from vlgate.report.allure.results import Attachment, Moment, Result, Status
+from vlgate.report.page.rows import chosen, margins
 from vlgate.report.rows import HEADINGS, coverage_line, rows
-from vlgate.run.results import RunResult, TaskResult
-from vlgate.types import FloatArray, Verdict
+from vlgate.types import Batch, FloatArray, Verdict
+
+if TYPE_CHECKING:
+    from vlgate.probes.shrink.search import Search
+
+
+# The results of cases: each one, or a sample of the missed ones beside a result of each task if there are many.
 
 MOST_CASES = 5000
 """The most cases of a run that all have a result of their own."""
@@ -122,3 +129,41 @@ def _worst(result: TaskResult, most: int) -> list[int]:
         return []
     margin = margins(HEADLINE[result.task.shape], scores, wrong)
     return [places[one] for one in chosen(margin, most, f"allure:{result.task.id}")]
+
+
+# The results of searches for smallest changes: a case as it was, and as a change broke it.
+
+_STATUS: dict[str, Status] = {"broken": "failed", "unscored": "broken", "skipped": "skipped"}
+
+
+def search_result(name: str, batch: Batch, search: Search, at: Moment) -> Result:
+    """Return the result of a search; a case that a small change breaks is a failure of the model.
+
+    Args:
+        name: the name of the test's case.
+        batch: the batch of this one case.
+        search: the search.
+        at: when the test ran.
+    """
+    task, pictures = batch.task, Pictures()
+    found = search.find
+    page = case(search.original, task.shape, pictures if found is not None else None)
+    attachments: tuple[Attachment, ...] = ()
+    if found is not None:
+        page = f"<h3>unchanged</h3>{page}<h3>changed</h3>{case(found.verdict, task.shape, pictures)}"
+        before, after = images_of(search.original), images_of(found.verdict)
+        attachments = tuple(
+            one for pair in zip(before, after, strict=False) if pair[0] != pair[1] for one in pictures.attached(pair)
+        )
+    return Result(
+        id=name,
+        name=name,
+        layer="case",
+        path=(task.benchmark, "shrink", task.id),
+        status=_STATUS.get(search.ending, "passed"),
+        at=at,
+        message=says(search),
+        page=page,
+        tags=("shrink",),
+        attachments=attachments,
+    )

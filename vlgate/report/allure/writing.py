@@ -1,21 +1,233 @@
-"""Write the results of a run for Allure, when it ends."""
+"""Write the Allure report of a run: its gates, its overview and its cases."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import time
+from typing import Any
 
-from vlgate.recorded.folder import titled
+from vlgate.errors import printable
+from vlgate.gates.records import Decision, Outcome
+from vlgate.metrics.names import HEADLINE
+from vlgate.record.folder import titled
+from vlgate.record.json_files import environment_content
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
+from vlgate.record.results import RunResult
+from vlgate.record.verdict import Word, outcome_of
+from vlgate.report.abilities import abilities
 from vlgate.report.allure.cases import case_results
-from vlgate.report.allure.gates import gate_results, run_result
-from vlgate.report.allure.overview import write_globals, write_overview
-from vlgate.report.allure.pages import table, text
-from vlgate.report.allure.results import Attachment, Moment, write_result
+from vlgate.report.allure.pages import stops, table, text
+from vlgate.report.allure.results import Attachment, Moment, Result, Status, write_attachment, write_file, write_result
 from vlgate.report.page.page import PAGE
-from vlgate.run.model_card import ModelCard
-from vlgate.run.options import Options
-from vlgate.run.results import RunResult
+from vlgate.report.rows import HEADINGS, rows, unit_line
+from vlgate.report.summary import headline
+
+# The results of a run as a whole and of its gates, which decide about a release.
+
+GATES = "(gates) thresholds.toml"
+"""The folder of the gates in a report; it begins with a bracket, because Allure 2 sorts folders by name."""
+STATUS: dict[Outcome, Status] = {
+    "pass": "passed",
+    "cannot": "skipped",
+    "fail": "failed",
+    "inconclusive": "failed",
+    "not run": "skipped",
+}
+_ENDED: dict[Word, Status] = {"pass": "passed", "not gated": "skipped"}
+_MOST_PAGES = 3  # the most gates that do not pass and have a copy of the page: it may be 15 MB
+_KEPT = ("value", "interval", "n", "threshold", "chance", "blind")
+
+
+def run_result(run: RunResult, model: ModelCard, at: Moment, attached: tuple[Attachment, ...]) -> Result:
+    """Return the result of a whole run: its table, and the page as an attachment.
+
+    It passes if the run does, so a report without it, or in which it did not pass, is that of a run that may not ship.
+    """
+    return Result(
+        id="vlgate: the run",
+        name=f"results of {titled(model.name, model.weights)}",
+        layer="run",
+        path=(GATES, "all gates"),
+        status=_ENDED.get(outcome_of(run, model).verdict, "failed"),
+        at=at,
+        message=f"{headline(run, model)}; {unit_line(run)}",
+        page=table(run, model),
+        severity="blocker",
+        attachments=attached,
+    )
+
+
+def gate_results(run: RunResult, at: Moment, attached: tuple[Attachment, ...]) -> Iterator[Result]:
+    """Yield the result of each gate; the first ones that do not pass have the page of the run as an attachment."""
+    words = {one.task: f"{one.word}: {one.figures}. {one.question}" for one in abilities(run)}
+    pages = 0
+    for decision in run.decisions:
+        gate, stopping = decision.gate, STATUS[decision.outcome] == "failed"
+        pages += stopping
+        said = [f"{decision.outcome}: {decision.why}", gate.why, words.get(gate.task, "")]
+        yield Result(
+            id=f"thresholds.toml::{gate.id}",
+            name=f"thresholds.toml::{gate.id}",
+            layer="gate",
+            path=(GATES, decision.outcome, gate.task),
+            status=STATUS[decision.outcome],
+            at=at,
+            message=said[0],
+            page="".join(f"<p>{text(line)}</p>" for line in said if line),
+            severity="blocker",
+            parameters=judged(run, decision),
+            attachments=attached if stopping and pages <= _MOST_PAGES else (),
+        )
+
+
+def judged(run: RunResult, decision: Decision) -> dict[str, str]:
+    """Return what a gate judged, by name: the cells of its row in the table; empty if there was nothing to judge."""
+    gate = decision.gate
+    cells = next((dict(zip(HEADINGS, row.cells, strict=True)) for row in rows(run) if row.gate == gate.id), {})
+    confidence = {"interval": f"interval ({100 * gate.confidence:g} %)"}
+    return {confidence.get(name, name): cells[name] for name in _KEPT if name in cells}
+
+
+# What Allure shows of a run as a whole: its model and machine, the names of categories, pages, and figures.
+
+CATEGORIES = (
+    (
+        "The run does not pass",
+        "failed",
+        r"^(gates do not pass|a test that|pytest ended|incomplete|broken).*; .*",
+    ),
+    ("Gates that fail", "failed", r"^fail: .*"),
+    ("Gates that are inconclusive", "failed", r"^inconclusive: .*"),
+    ("No gate was judged", "skipped", r"^no gate was judged; .*"),
+    ("Missed: the model was wrong", "failed", r"^missed: .*"),
+    ("Broken by a small change: the model was right without it", "failed", r"^broken by .*"),
+    ("Not scored: the model gave no reply", "broken", r".*"),
+    ("Known limits that hold", "skipped", r"^cannot: .*"),
+    ("Gates that were not run", "skipped", r"^not run: .*"),
+)
+"""The name, status and messages of each category: ``categories.json`` for Allure 2, ``allurerc.mjs`` for Allure 3."""
+CONFIG = "allurerc.mjs"
+_OURS = "vlgate"
+
+
+def write_overview(folder: Path, run: RunResult, model: ModelCard, options: Options, at: Moment) -> None:
+    """Write the files that describe a run as a whole; those of an earlier run in the folder are replaced.
+
+    An ``executor.json`` of continuous integration is kept.
+    """
+    title = f"{titled(model.name, model.weights)}: {headline(run, model)}"
+    environment = environment_content(options, 1, model.cache)
+    write_file(folder / "environment.properties", properties(model, environment).encode("latin-1", "backslashreplace"))
+    categories = [_category(*one) for one in CATEGORIES]
+    _write_json(folder / "categories.json", categories)
+    _write_json(_new(folder, "perf", at), figures(run, at))
+    write_file(folder / CONFIG, config(categories).encode())
+    if _ours(folder / "executor.json"):
+        _write_json(folder / "executor.json", _executor(title, model, environment))
+
+
+def write_globals(folder: Path, run: RunResult, model: ModelCard, pages: tuple[Attachment, ...], at: Moment) -> None:
+    """Write what Allure 3 shows beside all results: what stops the run from passing, and its pages."""
+    shown = [{**write_attachment(folder, f"global {one.name}", one, at), "timestamp": at.stop} for one in pages]
+    errors = [{"message": line, "timestamp": at.stop} for line in stops(run, model)]
+    _write_json(_new(folder, "globals", at), {"attachments": shown, "errors": errors})
+
+
+def properties(model: ModelCard, environment: dict[str, Any]) -> str:
+    """Return ``environment.properties``: the model and where it ran, but no figure, which differs from run to run.
+
+    Args:
+        model: the model.
+        environment: the content of ``environment.json``.
+    """
+    options = environment["options"]
+    facts = {
+        "model": titled(model.name, model.weights),
+        "fingerprint": model.fingerprint,
+        "device": model.device,
+        "dtype": options["dtype"],
+        "seed": options["seed"],
+        "ties": options["ties"],
+        "cases per task": options["limit"] or "all",
+        "python": str(environment["python"]).split(" ", maxsplit=1)[0],
+        **environment["packages"],
+        "platform": environment["platform"],
+    }
+    # The format is Java's: a backslash before what would end a key or begin an escape.
+    lines = (f"{name.replace(' ', '_')} = {printable(str(value))}" for name, value in facts.items() if value != "")
+    return "".join(f"{line}\n" for line in lines).replace("\\", "\\\\")
+
+
+def config(categories: list[dict[str, object]]) -> str:
+    """Return ``allurerc.mjs``, which a user may copy: it needs no other file."""
+    empty, text = "const categories = [];", Path(__file__).with_name(CONFIG).read_text(encoding="utf-8")
+    return text.replace(empty, f"const categories = {json.dumps(categories, indent=1)};")
+
+
+def figures(run: RunResult, at: Moment) -> list[dict[str, object]]:
+    """Return the headline metric of each task as Allure 3 reads metrics, which it shows over runs."""
+    found = []
+    for result in run.results:
+        name = HEADLINE[result.task.shape]
+        if name in result.metrics:
+            found.append(
+                {
+                    "id": f"{result.task.id}:{name}",
+                    "key": f"{result.task.id}:{name}",
+                    "title": f"{result.task.id} {name}",
+                    "value": result.metrics[name].value,
+                    "unit": "",
+                    "better": "higher",
+                    "group": result.task.capability,
+                    "groupTitle": result.task.capability,
+                    "start": at.start,
+                    "stop": at.stop,
+                }
+            )
+    return found
+
+
+def _category(name: str, status: str, message: str) -> dict[str, object]:
+    return {"name": name, "matchedStatuses": [status], "messageRegex": message}
+
+
+def _executor(title: str, model: ModelCard, environment: dict[str, Any]) -> dict[str, str]:
+    device = f" on {model.device}" if model.device else ""
+    version = environment["packages"].get("vlgate", "")
+    return {
+        "name": f"vlgate {version}".strip(),
+        "type": _OURS,
+        "reportName": title,
+        "buildName": f"{titled(model.name, model.weights)} {model.fingerprint[:12]}{device}",
+    }
+
+
+def _new(folder: Path, kind: str, at: Moment) -> Path:
+    """A file with the name of this run, in place of those of earlier runs: Allure would show all of them."""
+    for earlier in folder.glob(f"vlgate-*-{kind}.json"):
+        earlier.unlink()
+    return folder / f"vlgate-{at.start}-{kind}.json"
+
+
+def _ours(file: Path) -> bool:
+    """Whether an ``executor.json`` may be written: there is none, or it is that of an earlier run."""
+    if not file.exists():
+        return True
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and content.get("type") == _OURS
+
+
+def _write_json(file: Path, value: object) -> None:
+    write_file(file, json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
+
+
+# Write the results of a run for Allure, when it ends.
 
 
 def write_report(

@@ -1,15 +1,22 @@
-"""Whether a model may be released, in one line: the first that a person reads at the end of a run."""
+"""May the model be released? In one line, as badge.json, and on the page of a CI job."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 
-from vlgate.comparing.changes import FIRST_RUN
 from vlgate.gates.records import JUDGED
+from vlgate.record.model_card import ModelCard
+from vlgate.record.results import RunResult
+from vlgate.record.run_gates import FIRST_RUN
+from vlgate.record.verdict import Word, outcome_of
+from vlgate.record.whole_file import write_whole
 from vlgate.report.rows import NOT_PASSED, outcome_lines
-from vlgate.run.model_card import ModelCard
-from vlgate.run.results import RunResult
-from vlgate.run.verdict import outcome_of
+
+# Whether a model may be released, in one line: the first that a person reads at the end of a run.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +73,79 @@ def _counts(run: RunResult) -> str:
         parts += [f"{idle} not run"] if idle else []
         parts += [f"{first} not compared: first run"] if first else []
     return ", ".join(parts)
+
+
+# ``badge.json``: whether the model may be released, for a badge in a README.
+
+BADGE = "badge.json"
+_COLOURS: Mapping[Word, str] = MappingProxyType(
+    {
+        "pass": "brightgreen",
+        "broken": "lightgrey",
+        "fail": "red",
+        "inconclusive": "yellow",
+        "incomplete": "lightgrey",
+        "not gated": "lightgrey",
+    }
+)
+
+
+def badge_content(run: RunResult, model: ModelCard) -> dict[str, object]:
+    """Return the badge of a run, as the endpoint of shields.io takes it (https://shields.io/badges/endpoint-badge)."""
+    outcome = outcome_of(run, model)
+    word, passed = outcome.verdict, outcome.outcomes.count("pass")
+    judged = sum(one in JUDGED for one in outcome.outcomes)
+    counts = f", {passed} of {judged} gates" if word in {"pass", "fail", "inconclusive"} else ""
+    return {
+        "schemaVersion": 1,
+        "label": "vlgate",
+        "message": f"{word}{counts if run.part is None else f', {run.part}'}",
+        "color": _COLOURS[word],
+        "isError": word in {"broken", "fail", "incomplete"},
+    }
+
+
+def write_badge(folder: Path, run: RunResult, model: ModelCard) -> None:
+    """Write ``badge.json`` into the folder of a run.
+
+    Raises: OSError if it cannot be written.
+    """
+    write_whole(folder / BADGE, json.dumps(badge_content(run, model), indent=1) + "\n")
+
+
+# ``summary.md`` on the page of a job of GitHub Actions, through the file that ``GITHUB_STEP_SUMMARY`` names.
+
+MOST = 1024 * 1024
+"""The bytes that GitHub takes from one step; it shows nothing of a longer file."""
+_CUT = "\n\n(cut, because GitHub shows at most 1 MiB; summary.md of the results folder has the rest)\n"
+
+
+def append_summary(summary: Path, place: str) -> str:
+    """Append a summary to the file of a job.
+
+    Args:
+        summary: ``summary.md`` of a run.
+        place: the file to append to; nothing is done if this is empty.
+
+    Returns: why the summary is not there, or not all of it; empty if it is.
+    """
+    if not place:
+        return ""
+    try:
+        text = summary.read_bytes()
+        room = MOST - (Path(place).stat().st_size if Path(place).exists() else 0)
+        shown = text if len(text) < room else _cut(text, room)
+        with Path(place).open("ab") as file:
+            file.write(shown)
+    except OSError as error:
+        return f"GITHUB_STEP_SUMMARY: the summary could not be written ({error.strerror})"
+    return "" if shown == text else "GITHUB_STEP_SUMMARY: the summary was cut, because GitHub shows at most 1 MiB"
+
+
+def _cut(text: bytes, room: int) -> bytes:
+    """The first whole lines of a text that there is room for, and a note; nothing if there is no room for that."""
+    note = _CUT.encode()
+    if room <= len(note):
+        return b""
+    head = text[: room - len(note)]
+    return head[: head.rfind(b"\n") + 1] + note

@@ -13,14 +13,14 @@ from hashlib import blake2b, sha256
 from typing import Any
 from uuid import UUID
 
-from vlgate.metrics.bla import METRICS
 from vlgate.metrics.names import LOWER_IS_BETTER
+from vlgate.metrics.score_rules import SET_METRICS
 from vlgate.report.exports.rows import Exported, replies
 from vlgate.report.page.sections import headline_of
-from vlgate.sources.measures import measures
+from vlgate.sources.registry import measures
 
 VERSION = "0.3.0"
-_UNDIRECTED = frozenset(METRICS["active_passive_set"]) | frozenset(METRICS["set"])
+_UNDIRECTED = frozenset(SET_METRICS["active_passive_set"]) | frozenset(SET_METRICS["set"])
 _DIRECTED = frozenset({"sen_acc", "set_acc", "set_error"})
 
 

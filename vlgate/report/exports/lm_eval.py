@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from vlgate.metrics.names import LOWER_IS_BETTER
-from vlgate.recorded.cases import fact_names
+from vlgate.record.cases import fact_names
 from vlgate.report.exports.rows import Exported, replies
 
 _FILTER = "none"

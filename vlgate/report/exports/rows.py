@@ -1,16 +1,25 @@
-"""The rows of a finished run, and what every export says of it."""
+"""The rows of a finished run, what every export says of it, and its lines: CSV, JSON lines, YAML for the Hub."""
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import StringIO
 from typing import Any
 
-from vlgate.recorded.cases import fact_names, read_cases, tags_of
-from vlgate.recorded.folder import METRICS, RecordedRun
-from vlgate.types import TIED
+from vlgate.errors import OptionError
+from vlgate.gates.decide import first_word_doubt
+from vlgate.record.cases import LISTS, fact_names, read_cases, tags_of
+from vlgate.record.folder import METRICS, RecordedRun
+from vlgate.report.missed import one_line
+from vlgate.report.page.sections import headline_of
+from vlgate.types import TIED, UNREADABLE
+
+# The rows of a finished run, and what every export says of it.
 
 _AT_A_TIME = 10_000
 
@@ -76,3 +85,118 @@ def replies(row: Mapping[str, Any]) -> list[str]:
         answer if answer is not None else repr(score) if score is not None else TIED if judged else ""
         for answer, score in zip(row["answers"], row["scores"], strict=True)
     ]
+
+
+# One line per case: comma-separated values, or JSON lines.
+
+_QUOTED = ("=", "+", "-", "@", "\t", "\r", "'")
+"""With one of these at its beginning a cell may be a formula to a spreadsheet, or has an apostrophe already."""
+
+
+def csv_lines(run: Exported) -> Iterator[str]:
+    """Yield the lines of a CSV file, the first with the names of the columns.
+
+    Lists and tags are cells of JSON. Texts are written by ``cell``, and control characters in them as escapes;
+    ``json_lines`` has the texts as they are.
+    """
+    facts = fact_names(run.table)
+    yield _row(["task", "case", "state", "right", "unread", *map(_text, facts), *LISTS, "tags", "origin", "why"])
+    for row in run.rows():
+        right = "" if row["right"] is None else str(row["right"]).lower()
+        cells = [_text(row["task"]), _text(row["case"]), row["state"], right, str(row["unread"]).lower()]
+        cells += [row["facts"].get(name, "") for name in facts]
+        cells += [_json(row[name]) for name in LISTS]
+        yield _row([*cells, _json(row["tags"]), _text(row["origin"]), _text(row["why"])])
+
+
+def json_lines(run: Exported) -> Iterator[str]:
+    """Yield one JSON object per case, in ASCII."""
+    for row in run.rows():
+        yield json.dumps(row) + "\n"
+
+
+def _row(cells: list[Any]) -> str:
+    stream = StringIO()
+    csv.writer(stream, lineterminator="\n").writerow(cells)
+    return stream.getvalue()
+
+
+def _json(value: object) -> str:
+    return one_line(json.dumps(value, ensure_ascii=False))
+
+
+def _text(text: str | None) -> str:
+    return cell(one_line(text or ""))
+
+
+def cell(text: str) -> str:
+    """Return a text as a cell that no spreadsheet takes for a formula: behind an apostrophe; ``text_of_cell`` reads it.
+
+    >>> cell("=1+1"), cell("a cup"), text_of_cell(cell("=1+1")), text_of_cell(cell("'tis"))
+    ("'=1+1", 'a cup', '=1+1', "'tis")
+    """
+    return f"'{text}" if text.startswith(_QUOTED) else text
+
+
+def text_of_cell(found: str) -> str:
+    """Return the text that ``cell`` has written."""
+    return found[1:] if found.startswith("'") and found[1:].startswith(_QUOTED) else found
+
+
+# The format of ``.eval_results/*.yaml`` in a model's repository on the Hugging Face Hub (docs/hub/eval-results).
+
+DATASETS = {"winoground": "facebook/winoground"}
+"""The datasets of benchmarks that their authors released on the Hub."""
+
+
+def entries(run: Exported) -> tuple[list[dict[str, object]], list[str]]:
+    """Return an entry for the headline metric of each task, and a sentence for each benchmark that has none.
+
+    Raises: OptionError if there is no entry.
+    """
+    known = {**DATASETS, **run.datasets}
+    found: list[dict[str, object]] = []
+    left_out: dict[str, None] = {}
+    for name, task in run.run.figures["tasks"].items():
+        benchmark, _, part = name.partition("/")
+        metric = headline_of(task)
+        if benchmark not in known:
+            left_out[f"the tasks of {benchmark} are left out: name their dataset with --dataset {benchmark}=ID"] = None
+        elif task.get("ask") == "together":
+            why = "its cases were asked with all their images in one prompt, which is another task than the dataset's"
+            left_out[f"{name} is left out: {why}"] = None
+        elif not metric:
+            left_out[f"{name} is left out: none of its {task['cases']:,} cases was judged"] = None
+        else:
+            given = task["metrics"][metric]
+            said = f"vlgate {run.run.version or 'unknown'}: {metric}, 95 % interval {given['low']:.4f} to "
+            said += f"{given['high']:.4f}, {task['judged']} of {task['cases'] + task['deselected']} cases judged, "
+            said += f"{task['unscored']} unscored, {task['skipped']} skipped, {task['unread']} unread"
+            said += f", {lost} records that cannot be read" if (lost := task["left_out"].get(UNREADABLE)) else ""
+            said += ", most first words neither yes nor no" if _meaningless(task) else ""
+            entry: dict[str, object] = {"dataset": {"id": known[benchmark], "task_id": part}, "value": given["value"]}
+            entry |= {"date": run.time.isoformat()}
+            entry |= {"source": {"url": run.source, "name": "vlgate"}} if run.source else {}
+            found.append(
+                {**entry, "notes": said + (f"; incomplete: {run.run.incomplete}" if run.run.incomplete else "")}
+            )
+    if not found:
+        raise OptionError(f"{run.run.named}: nothing to export: {next(iter(left_out), 'the run has no tasks')}")
+    return found, list(left_out)
+
+
+def _meaningless(task: Mapping[str, Any]) -> bool:
+    weak = task.get("neither", {"replies": 0, "of": 0})
+    return bool(first_word_doubt(weak["replies"], weak["of"]))
+
+
+def yaml_lines(found: list[dict[str, object]]) -> Iterator[str]:
+    """Yield the lines of a YAML file, whose texts are quoted as in JSON, which YAML reads alike."""
+    for entry in found:
+        for number, (key, value) in enumerate(entry.items()):
+            begin = "- " if number == 0 else "  "
+            if isinstance(value, dict):
+                yield f"{begin}{key}:\n"
+                yield from (f"    {name}: {json.dumps(inner)}\n" for name, inner in value.items())
+            else:
+                yield f"{begin}{key}: {json.dumps(value)}\n"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vlgate.recorded.folder import ANALYSES
+from vlgate.record.folder import ANALYSES
 
 SCHEMA = 1
 MOST = 12

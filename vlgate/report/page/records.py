@@ -1,4 +1,4 @@
-"""The records that the template of ``report.html`` is filled with."""
+"""The records that the templates of report.html are filled with."""
 
 from __future__ import annotations
 
@@ -8,12 +8,99 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from vlgate.report.abilities import Ability
-from vlgate.report.controlled.tables import ControlTable
+from vlgate.report.controls import ControlTable
 from vlgate.report.difference import Piece
 from vlgate.report.page.analysed import Analyses
-from vlgate.report.page.why_records import Whys
-from vlgate.report.priors import PriorSplit
-from vlgate.report.smallest.records import Founds
+from vlgate.report.remarks import PriorSplit
+
+# The records of the section that says why cases were missed.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Map:
+    """A picture with the method that drew it, and how often that method is true, one sentence per measured model."""
+
+    source: str
+    method: str
+    about: str
+    rates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """An explained case: the sentence, the maps of interventions, those of attention, and the effects of words.
+
+    ``anchor`` is empty if the page does not show the case itself.
+    """
+
+    task: str
+    case: str
+    anchor: str
+    texts: tuple[str, ...]
+    says: str
+    maps: tuple[Map, ...]
+    attention: tuple[Map, ...]
+    words: tuple[tuple[str, str, float, bool], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whys:
+    """The explained cases of a page, of ``all`` that the folder has, and what is to know about attention."""
+
+    shown: tuple[Why, ...] = ()
+    all: int = 0
+    attention: str = ""
+
+
+# The records of the section that shows the smallest changes that break the model.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A request of a found case before and after the change: its image, its text with choices, and the reply.
+
+    A ``picture`` is a data URI; empty if the image cannot be shown. ``changed`` is whether the text is another one.
+    """
+
+    truth: str
+    picture: str
+    text: str
+    reply: str
+    changed_picture: str
+    changed_text: str
+    changed_reply: str
+
+    @property
+    def changed(self) -> bool:
+        """Whether the change replaced the text."""
+        return self.text != self.changed_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A case with the smallest change that was found: what it is, its size, and the margins before and after."""
+
+    task: str
+    case: str
+    says: str
+    why: str
+    cause: str
+    size: str
+    margins: str
+    seed: str
+    requests: tuple[Said, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Founds:
+    """The finds of a page, of ``all`` that the run has, and their causes with the number of each."""
+
+    shown: tuple[Found, ...] = ()
+    all: int = 0
+    causes: tuple[str, ...] = ()
+
+
+# The records that the template of ``report.html`` is filled with.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,9 @@ from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
-from vlgate.sources.reading.json_file import FETCH_AGAIN, read_json
-from vlgate.sources.reading.options import ReadOptions
-from vlgate.sources.reading.places import only_file
-from vlgate.sources.reading.records import Record
-from vlgate.sources.reading.unreadable import each
+from vlgate.sources.reading.records import Record, each
+from vlgate.sources.reading.source import ReadOptions, only_file
+from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
 from vlgate.types import Case, Match, Shape, Task
 
 FILES: Mapping[str, str] = MappingProxyType(

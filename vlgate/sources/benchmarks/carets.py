@@ -14,11 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.sources.reading.image_finder import ImageFinder
-from vlgate.sources.reading.json_file import collector_paused
-from vlgate.sources.reading.options import ReadOptions
-from vlgate.sources.reading.places import only_file
-from vlgate.sources.reading.records import Record, listed_records
-from vlgate.sources.reading.unreadable import each
+from vlgate.sources.reading.records import Record, each, listed_records
+from vlgate.sources.reading.source import ReadOptions, only_file
+from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import Ask, Capability, Case, Shape, Task
 
 DEFAULT_YML = "carets_default_yml"

@@ -15,11 +15,9 @@ from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
-from vlgate.sources.reading.json_file import FETCH_AGAIN, collector_paused, read_json
-from vlgate.sources.reading.options import ReadOptions
-from vlgate.sources.reading.places import only_file
-from vlgate.sources.reading.records import Record
-from vlgate.sources.reading.unreadable import each
+from vlgate.sources.reading.records import Record, each
+from vlgate.sources.reading.source import ReadOptions, only_file
+from vlgate.sources.reading.text_files import FETCH_AGAIN, collector_paused, read_json
 from vlgate.types import Case, LazyImage, Match, Shape, Task
 
 SHAPES: Mapping[str, Shape] = MappingProxyType({"foil-it/test": "pair", "foil-it/train": "pair"})

@@ -14,12 +14,10 @@ from types import MappingProxyType
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder, coco_id
-from vlgate.sources.reading.json_file import collector_paused
-from vlgate.sources.reading.options import ReadOptions
-from vlgate.sources.reading.places import only_file
-from vlgate.sources.reading.records import Record, keyed_records
+from vlgate.sources.reading.records import Record, each, keyed_records
+from vlgate.sources.reading.source import ReadOptions, only_file
 from vlgate.sources.reading.tables import Row, class_names, table_files, table_rows
-from vlgate.sources.reading.unreadable import each
+from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import Case, LazyImage, Match, Shape, Task
 
 KINDS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")

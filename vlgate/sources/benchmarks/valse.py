@@ -12,11 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.sources.reading.image_finder import ImageFinder
-from vlgate.sources.reading.json_file import collector_paused
-from vlgate.sources.reading.options import ReadOptions
-from vlgate.sources.reading.places import only_file
-from vlgate.sources.reading.records import Record, keyed_records
-from vlgate.sources.reading.unreadable import each
+from vlgate.sources.reading.records import Record, each, keyed_records
+from vlgate.sources.reading.source import ReadOptions, only_file
+from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import Case, Match, Shape, Task
 
 Tag = tuple[str, str] | None

@@ -15,16 +15,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.errors import DataError
-from vlgate.sources.reading.hub import dataset_folder
 from vlgate.sources.reading.image_finder import ImageFinder, stem
-from vlgate.sources.reading.json_file import FETCH_AGAIN, read_json
-from vlgate.sources.reading.options import ReadOptions
 from vlgate.sources.reading.packed import zip_image, zip_members
-from vlgate.sources.reading.places import only_file
-from vlgate.sources.reading.quads import QUAD_TRUTHS, quad_requests
-from vlgate.sources.reading.records import Record, lined_records
-from vlgate.sources.reading.tables import Row, column_names, table_files, table_rows
-from vlgate.sources.reading.unreadable import each
+from vlgate.sources.reading.records import Record, each, lined_records
+from vlgate.sources.reading.source import QUAD_TRUTHS, ReadOptions, only_file, quad_requests
+from vlgate.sources.reading.tables import Row, column_names, dataset_folder, table_files, table_rows
+from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
 from vlgate.types import Case, LazyImage, Shape, Task
 
 SHAPES: Mapping[str, Shape] = MappingProxyType({"winoground/all": "quad"})

@@ -18,7 +18,7 @@ from typing import Literal
 
 from vlgate.errors import DataError, UnknownNameError, short
 from vlgate.images.files import file_image, missing_image
-from vlgate.sources.reading.json_file import FETCH_AGAIN, read_json
+from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
 from vlgate.types import LazyImage
 
 Identity = int | str

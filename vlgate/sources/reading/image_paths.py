@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vlgate.errors import short
-from vlgate.images.encoded import EncodingError, is_image_text, text_image
-from vlgate.images.files import file_image, missing_image, plain_path
+from vlgate.images.files import EncodingError, file_image, is_image_text, missing_image, plain_path, text_image
 from vlgate.sources.reading.image_finder import only_image, same_content
 from vlgate.sources.reading.records import Record
 from vlgate.types import LazyImage

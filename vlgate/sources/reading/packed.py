@@ -13,7 +13,7 @@ from zipfile import BadZipFile, ZipFile
 from vlgate.errors import DataError, ImageError
 from vlgate.images.decoding import MAX_PIXELS, decode_stream
 from vlgate.sources.reading.image_finder import EXTENSIONS, stem
-from vlgate.sources.reading.json_file import FETCH_AGAIN
+from vlgate.sources.reading.text_files import FETCH_AGAIN
 from vlgate.types import FileContent, LazyImage, Recipe
 
 if TYPE_CHECKING:

@@ -1,20 +1,80 @@
-"""The records of a JSON file or a table: fields are read with a check of their type; a DataError names a wrong one."""
+"""The records of a JSON file or a table: fields read with a check of their type, wrong records raised or noted."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from vlgate.errors import DataError, instead_of
-from vlgate.sources.reading.csv_file import read_cells
-from vlgate.sources.reading.json_file import FETCH_AGAIN, parsed, read_json, read_members, read_text, shown
-from vlgate.sources.reading.unreadable import each, leave_out
+from vlgate.sources.reading.text_files import FETCH_AGAIN, parsed, read_cells, read_json, read_members, read_text, shown
+
+# Records that cannot be read: an error each, unless the caller notes them and reads the others.
+#
+# A reader makes its cases with ``each``. Without ``noting``, the first record that cannot be read ends the reading.
+
+Raw = TypeVar("Raw")
+Made = TypeVar("Made")
+
+_NOTED: ContextVar[list[DataError] | None] = ContextVar("_NOTED", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[list[DataError]]:
+    """Read on after a record that cannot be read, and note its error in the list that is given.
+
+    An outer ``noting`` gets the errors, too, when the inner one ends.
+    """
+    outer = _NOTED.get()
+    noted: list[DataError] = []
+    token = _NOTED.set(noted)
+    try:
+        yield noted
+    finally:
+        _NOTED.reset(token)
+        if outer is not None:
+            outer += noted
+
+
+def leave_out(error: DataError) -> None:
+    """Note the error of one record.
+
+    Raises: DataError, the error itself, if nobody notes errors, or if it is about a whole file.
+    """
+    noted = _NOTED.get()
+    if noted is None or error.record is None:
+        raise error
+    noted.append(error)
+
+
+def each(make: Callable[[Raw], Made], records: Iterable[Raw]) -> Iterator[Made]:
+    """Yield what ``make`` makes of each record; a record that it cannot read is left out and noted.
+
+    >>> def number(text):
+    ...     if not text.isdecimal():
+    ...         raise DataError("a.json", text, "expected a number", "correct it")
+    ...     return int(text)
+    >>> with noting() as errors:
+    ...     list(each(number, ["1", "x", "3"])), [error.record for error in errors]
+    ([1, 3], ['x'])
+
+    Raises: DataError for the first such record, if nobody notes errors.
+    """
+    for record in records:
+        try:
+            made = make(record)
+        except DataError as error:
+            leave_out(error)
+        else:
+            yield made
+
+
+# The records of a JSON file or a table: fields are read with a check of their type; a DataError names a wrong one.
 
 Places = frozenset[tuple[str, str]]
 _PASSED: ContextVar[Places] = ContextVar("_PASSED", default=frozenset())

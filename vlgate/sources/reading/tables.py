@@ -1,26 +1,59 @@
-"""Rows with images, as Hugging Face's datasets stores them: Parquet files, and the Arrow files of ``save_to_disk``.
-
-A column of images holds structs ``{bytes, path}`` or plain bytes. If the bytes are null, the image is the file that the
-path names, beside the table.
-"""
+"""Rows with images, as Hugging Face's datasets stores them: in a data folder, or fetched from the hub."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from vlgate.errors import DataError
 from vlgate.images.files import file_image, missing_image
 from vlgate.sources.reading.image_finder import is_plain
-from vlgate.sources.reading.json_file import FETCH_AGAIN
 from vlgate.sources.reading.packed import arrow_batches, table_image
-from vlgate.sources.reading.records import Record
-from vlgate.types import LazyImage
+from vlgate.sources.reading.records import Record, each
+from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.text_files import FETCH_AGAIN
+from vlgate.types import Case, LazyImage
+
+# Data sets of the Hugging Face hub, fetched with the user's own token if a protocol needs them.
+
+_REMEDY = (
+    "accept its terms on its page, log in with `hf auth login` or HF_TOKEN, unset HF_HUB_OFFLINE, "
+    "or put the release into a data folder"
+)
+
+
+def dataset_folder(name: str, patterns: list[str]) -> Path:
+    """Return the folder with the local copy of a data set; files that are not in the hub's cache are fetched first.
+
+    Args:
+        name: the data set's name, such as ``facebook/winoground``.
+        patterns: glob patterns of the files that are needed.
+
+    Raises: DataError, with the hub's own reason, if the data set cannot be fetched.
+    """
+    try:
+        from huggingface_hub import snapshot_download
+
+        return Path(str(snapshot_download(name, repo_type="dataset", allow_patterns=patterns)))
+    except ModuleNotFoundError:
+        raise DataError(name, None, "needs huggingface_hub", "pip install huggingface_hub") from None
+    except OSError as error:  # the hub's errors: offline, gated, not found, no connection
+        reason = str(error).strip().splitlines()
+        raise DataError(
+            name, None, f"cannot be fetched from the hub ({reason[0] if reason else error!r})", _REMEDY
+        ) from None
+
+
+# Rows with images, as Hugging Face's datasets stores them: Parquet files, and the Arrow files of ``save_to_disk``.
+#
+# A column of images holds structs ``{bytes, path}`` or plain bytes. If the bytes are null, the image is the file that
+# the path names, beside the table.
 
 KINDS = ("*.parquet", "*.arrow")
 """The files of a table, which may be in several parts."""
@@ -261,3 +294,76 @@ def _beside(file: Path, path: str) -> list[Path]:
     )  # two folders of a table may hold images of one name
     names = [one for one in (name, f"images/{name}") if is_plain(one)]
     return [folder / name for folder in (file.parent, file.parent.parent) for name in names]
+
+
+# The tables of a release: in a data folder, or from the Hugging Face hub if the user asks for it.
+
+_INSIDE = ("", "data", "data/test", "test")
+"""The folders of a release that may hold the table; ``save_to_disk`` makes one for each split."""
+
+
+def release_files(options: ReadOptions, benchmark: str, hub: str, kinds: Sequence[str] = KINDS) -> list[Path]:
+    """Return the files of a release; an empty list if there are none.
+
+    Args:
+        options: with the data folders, and perhaps the protocol ``<benchmark>_hub``, which fetches the release.
+        benchmark: its name, which is that of its folder in a data folder.
+        hub: the name of the data set on the hub.
+        kinds: the patterns of the files' names.
+
+    Raises: DataError if the release is in two places, or cannot be fetched.
+    """
+    fetched = (
+        [dataset_folder(hub, list(kinds) + [f"**/{kind}" for kind in kinds])]
+        if (f"{benchmark}_hub" in options.protocols)
+        else []
+    )
+    whole = [*(folder / benchmark for folder in options.folders), *fetched]
+    return table_files([folder / place for folder in whole for place in _INSIDE], kinds)
+
+
+class WithRecord(Protocol):
+    """A row of a table, or several rows that make one case."""
+
+    @property
+    def record(self) -> Record:
+        """The fields, and the place that errors name."""
+
+
+Item = TypeVar("Item", bound=WithRecord)
+
+
+def by_kind(
+    make: Callable[[Item], Case], items: Iterable[Item], kind_of: Callable[[Record], str], wanted: Collection[str]
+) -> dict[str, tuple[Case, ...]]:
+    """Return the cases of each wanted kind, if the rows of one table are of several kinds.
+
+    Args:
+        make: makes the case of a row; it is called for the wanted kinds only.
+        items: the rows.
+        kind_of: returns the kind of a row, or raises DataError.
+        wanted: the kinds to keep.
+
+    Raises: DataError if a row cannot be read, or if the id of a case is repeated in its kind.
+    """
+    cases: dict[str, dict[str, Case]] = {kind: {} for kind in wanted}
+
+    def add(item: Item) -> None:
+        """Add the case of a row to those of its kind."""
+        kind = kind_of(item.record)
+        if kind in cases:
+            case = make(item)
+            if cases[kind].setdefault(case.id, case) is not case:
+                raise item.record.error(f"id {case.id} is repeated")
+
+    deque(each(add, items), maxlen=0)
+    return {kind: tuple(found.values()) for kind, found in cases.items()}
+
+
+def other_form(options: ReadOptions, *patterns: str) -> str:
+    """Return the path of a file that matches one of the patterns in a data folder; empty if none does.
+
+    It is for the forms of a release that are not read, so that a task without cases can say so.
+    """
+    found = sorted(str(one) for folder in options.folders for pattern in patterns for one in folder.glob(pattern))
+    return found[0] if found else ""

@@ -1,0 +1,148 @@
+"""What a maker of foils takes and gives: dialogs, tools beside the parse, candidates with their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from vlgate.types import FloatArray
+
+# What coreference is made from: a dialog about an image.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A question of a dialog and its answer: "is she wearing a helmet", "yes, she is"."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialog:
+    """The caption of an image, and the turns of a dialog about the image in their order, as in VisDial."""
+
+    caption: str
+    turns: tuple[Turn, ...]
+
+
+# What a foil may need beside the parsed text: a protocol of one method for each.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """A text with a gap: what stands before it and behind it, and how many tokens of the model may fill it."""
+
+    before: str
+    after: str
+    lengths: tuple[int, ...] = (1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filling:
+    """A text that fills a gap, and the natural logarithm of the joint probability of its tokens."""
+
+    text: str
+    log_probability: float
+
+
+class GapFiller(Protocol):
+    """A masked language model, such as SpanBERT."""
+
+    def fill(self, gaps: Sequence[Gap], top: int) -> list[list[Filling]]:
+        """Return at most ``top`` fillings of each length for each gap, the most probable first."""
+        ...
+
+
+class Entailment(Protocol):
+    """A model of natural language inference."""
+
+    def infer(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
+        """Return the probabilities of entailment, neutral and contradiction for (premise, hypothesis), shape (n, 3)."""
+        ...
+
+
+class Grammaticality(Protocol):
+    """A judge of grammaticality, such as a classifier that was trained on CoLA."""
+
+    def acceptability(self, texts: Sequence[str]) -> FloatArray:
+        """Return a score in 0..1 for each text, shape (n,); higher is more grammatical."""
+        ...
+
+
+class TextEncoder(Protocol):
+    """A model of sentence similarity."""
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Return unit vectors, shape (n, d); their products are cosines."""
+        ...
+
+
+class TextModel(Protocol):
+    """A language model that scores texts without an image."""
+
+    def perplexity(self, texts: Sequence[str]) -> FloatArray:
+        """Return perplexities, shape (n,); lower is more plausible."""
+        ...
+
+
+class WordTable(Protocol):
+    """A table of numbers by word, such as frequencies or concreteness ratings."""
+
+    def value(self, word: str) -> float | None:
+        """Return the number of a word in lower case, or None if the table does not have it."""
+        ...
+
+
+# What a perturbation of a caption gives: candidates with their reasons, and reasons why there are none.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foil:
+    """A caption and its foil, which is false of the caption's image.
+
+    ``classes`` are what differs, the caption's and the foil's, as in VALSE's ``classes`` and ``classes_foil`` ("on",
+    "under"). ``why`` says in a sentence how the foil was made and why it is false. ``tags`` are slices of the metrics,
+    such as {"direction": "sg2pl"}.
+    """
+
+    caption: str
+    foil: str
+    classes: tuple[str, str]
+    why: str
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceSet:
+    """Two true and two false sentences about one image, as in BLA, each two in the release's order."""
+
+    true: tuple[str, str]
+    false: tuple[str, str]
+    why: str
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap:
+    """Two captions of the same words in another order, as in Winoground: the first is true of the first image."""
+
+    images: tuple[str, str]
+    captions: tuple[str, str]
+    why: str
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+Candidate = Foil | SentenceSet | Swap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The candidates made from one input, and a short reason for each part of it that gave none.
+
+    Reasons are constant texts ("no noun phrase", "the noun has no plural"), so that they can be counted.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    refused: tuple[str, ...] = ()

@@ -1,0 +1,217 @@
+"""Plurality and numbers of captions: one thing or several (VALSE, 3.2 and A.2), "exactly two" or "three dogs"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.captions.agreement import quantified, renumbered
+from vlgate.perturb.foils.captions.doubts import doubts_of, has_things, shared_doubts, why_not_one
+from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
+from vlgate.perturb.foils.captions.noun_phrases import (
+    MORE,
+    NUMERALS,
+    NounPhrase,
+    Reading,
+    has_kind,
+    read,
+    reason_of,
+    words,
+)
+from vlgate.perturb.graphs.persons import is_body_part
+from vlgate.perturb.text.fitness import unfit
+from vlgate.perturb.text.parsed import Edit, Parsed
+
+# Plurality as in VALSE (3.2 and A.2): one thing in the caption and several in the foil, or the reverse.
+
+ONE = ("exactly one", "a single")
+"""The quantifiers of a singular noun phrase."""
+SEVERAL = ("some", "a number of")
+"""The quantifiers of a plural noun phrase."""
+
+MOST_TOKENS = 80
+_PIECES = re.compile(r"\w+|[^\w\s]")
+_PIECE = 12  # a longer word is more than one piece in BERT's vocabulary
+
+
+def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool = False) -> Found:
+    """Make foils of each noun phrase of a caption: a singular becomes plural ("sg2pl") or a plural singular ("pl2sg").
+
+    Caption and foil get each of the two quantifiers for their number, so there are four candidates for a noun phrase:
+    "exactly one dog" and "a single dog" with "some dogs" and "a number of dogs". Verbs and pronouns agree.
+
+    Args:
+        parsed: the caption.
+        others: the other captions of the same image. They tell whether there is only one thing of that name.
+        doubtful: whether candidates that may be ungrammatical or true of the image are kept, as the released data keeps
+            them. Their tag "doubt" says why; it is "none" for a sure one.
+
+    Returns: the candidates, tagged with "direction", "quantifiers" and, if ``doubtful``, "doubt"; and the reason for
+        each noun phrase that gave none.
+    """
+    if _pieces(parsed.text) > MOST_TOKENS:
+        return Found(refused=("the caption has more than 80 tokens",))
+    if not parsed.chunks:
+        return Found(refused=("no noun phrase",))
+    reading = read(parsed)
+    why = unfit(parsed)
+    candidates: list[Foil] = []
+    refused = list(reading.refused)
+    for phrase in reading.phrases.values():
+        changed = renumbered(reading, phrase)
+        doubts = tuple(filter(None, (*changed.doubts, *doubts_of(reading, phrase, others), why)))
+        if doubts and not doubtful:
+            refused.append(doubts[0])
+        else:
+            candidates += _plurality_foils(reading, phrase, changed.edits, doubts, tagged=doubtful)
+    return Found(candidates=tuple(candidates), refused=tuple(refused))
+
+
+def _plurality_foils(
+    reading: Reading, phrase: NounPhrase, edits: Sequence[Edit], doubts: Sequence[str], *, tagged: bool
+) -> Iterator[Foil]:
+    truth, false = (SEVERAL, ONE) if phrase.plural else (ONE, SEVERAL)
+    captions = [quantified(reading, phrase, quantifier) for quantifier in truth]
+    foils = [quantified(reading, phrase, quantifier, edits) for quantifier in false]
+    for quantifier, caption in zip(truth, captions, strict=True):
+        for other, foil in zip(false, foils, strict=True):
+            tags = {"direction": "pl2sg" if phrase.plural else "sg2pl", "quantifiers": f"{quantifier}/{other}"}
+            yield Foil(
+                caption=caption,
+                foil=foil,
+                classes=(phrase.noun, phrase.other),
+                why=f"the image shows {quantifier} {phrase.noun}, the foil says {other} {phrase.other}",
+                tags={**tags, "doubt": doubts[0] if doubts else "none"} if tagged else tags,
+            )
+
+
+def _pieces(text: str) -> int:
+    """Return about as many tokens as BERT's tokenizer makes of a text."""
+    return sum(1 + (len(piece) - 1) // _PIECE for piece in _PIECES.findall(text))
+
+
+# Numbers in captions: "two dogs" becomes "exactly two dogs" in the caption and "exactly three dogs" in the foil.
+
+LARGEST = 12
+"""The largest number that is taken from a caption or put into a foil; nobody counts more at a glance."""
+STEPS = (-2, -1, 1, 2)
+"""How far the foil's number is from the caption's."""
+
+_MEASURES = words("measure")
+_OF_TWO = frozenset(
+    (
+        "opposite",
+        "opposing",
+        "both",
+        "either",
+        "couple",
+        "pair",
+        "twin",
+        "twins",
+        "matching",
+        "identical",
+        "between",
+        "all",
+    )
+)
+_MORE_OF_THEM = words("further")
+
+
+def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Found:
+    """Make foils of the numbers in a caption: "exactly" and the number in the caption, another one in the foil.
+
+    "Exactly" on both sides makes a lower number false too. A number is taken if another caption gives the same, and
+    none gives another one.
+
+    Args:
+        parsed: the caption.
+        others: what the other captions of the same image mention.
+
+    Returns: the candidates, with the numbers as classes and the tags "direction" ("raised" or "lowered") and "count";
+        and the reason for each noun phrase that gave none.
+    """
+    if not has_number(parsed):
+        return Found(refused=("no number",))
+    why = unfit(parsed)
+    if why:
+        return Found(refused=(why,))
+    reading = read(parsed)
+    candidates: list[Foil] = []
+    refused = list(reading.refused)
+    for phrase in reading.phrases.values():
+        doubt = _doubt(reading, phrase, others)
+        if doubt is None:
+            candidates += _counted_foils(reading, phrase)
+        else:
+            refused.append(doubt)
+    return Found(candidates=tuple(candidates), refused=tuple(refused))
+
+
+def has_number(parsed: Parsed) -> bool:
+    """Return whether a caption has a number; ``counted`` looks at the other captions only if it has."""
+    return any(token.tag == "CD" for token in parsed.tokens)
+
+
+def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
+    """Return why a noun phrase gives no number that is sure to be exact."""
+    noun = phrase.singular_noun
+    if phrase.kind != "number" or phrase.count is None:
+        return "no number"
+    if not 1 <= phrase.count <= LARGEST:
+        return "the number is too large to be exact"
+    if noun in _MEASURES or (reason_of(noun) is not None and not has_kind(noun, MORE)):
+        return "the number is not one of objects"
+    if any(token.lower in _MORE_OF_THEM for token in reading.parsed.tokens):
+        return "the caption speaks of more of them"
+    if _tells_two(reading):
+        return "other words tell the number, too"
+    return next(iter(shared_doubts(reading, phrase)), None) or _uncertain(phrase, others)
+
+
+def _uncertain(phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
+    """Return why the other captions do not bear out the number."""
+    noun, count = phrase.singular_noun, phrase.count or 0
+    given = say_count(noun, others)
+    if given - {count} or (count == 1 and say_several(noun, others)) or (count != 2 and say_two(noun, others)):
+        return "another caption gives another number"
+    borne_out = count in say_count(noun, others, sure=True)
+    if not borne_out and not (count == 2 and say_two(noun, others, sure=True)):
+        return "no other caption gives the number"
+    return "another caption speaks of many" if say_many(noun, others) else None
+
+
+def _not_of_one(reading: Reading, phrase: NounPhrase) -> bool:
+    """Whether the caption makes no sense with one thing: one friend, one person on horses, one dog with the backs."""
+    if phrase.singular_noun in words("relative") or why_not_one(reading, phrase) or has_things(reading, phrase):
+        return True
+    later = (one for one in reading.phrases.values() if one.head > phrase.head and one.plural)
+    return any(one.kind == "the" and is_body_part(one.noun) for one in later)
+
+
+def _tells_two(reading: Reading) -> bool:
+    """Whether other words say that there are two: "opposite directions", "one holds a bear and one a phone"."""
+    said = [token.lower for token in reading.parsed.tokens]
+    return not _OF_TWO.isdisjoint(said) or said.count("one") > 1
+
+
+def _counted_foils(reading: Reading, phrase: NounPhrase) -> Iterator[Foil]:
+    count, said = phrase.count or 0, reading.parsed.tokens[phrase.lead[1] - 1].text
+    digits = said.isdigit()
+    for step in STEPS:
+        number = count + step
+        if not 1 <= number <= LARGEST:
+            continue
+        edits: tuple[Edit, ...] = ()
+        if (number == 1) != (count == 1):
+            changed = renumbered(reading, phrase)
+            if changed.doubts or (number == 1 and _not_of_one(reading, phrase)):
+                continue
+            edits = changed.edits
+        yield Foil(
+            caption=quantified(reading, phrase, f"exactly {said.lower()}"),
+            foil=quantified(reading, phrase, f"exactly {number if digits else NUMERALS[number - 1]}", edits),
+            classes=(str(count), str(number)),
+            why=f"the image shows exactly {count} {phrase.noun}, the foil says {number}",
+            tags={"direction": "raised" if step > 0 else "lowered", "count": str(count)},
+        )

@@ -1,0 +1,268 @@
+"""Existence and counting: foils of statements that how-many questions with answers give (VALSE, 3.1, 3.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from vlgate.perturb.foils.balance import assigned_within, capped, even_within, spread
+from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.how_many_frames import Form, Frame, framed
+from vlgate.perturb.foils.how_many_questions import KINDS, asked, in_plural, written
+from vlgate.perturb.text.grammar import capitalised_like, plural, with_article
+from vlgate.perturb.text.parsed import Parsed
+from vlgate.perturb.text.rewriting import NUMBER_WORDS
+
+# Read the numeral of an answer: "2", "Two.", "None.".
+
+LARGEST = 99
+"""The largest number that an answer may have; larger ones are guesses."""
+
+_VALUES = {word: value for value, word in enumerate(NUMBER_WORDS)} | {"none": 0}
+
+
+def numeral(answer: str) -> int | None:
+    """Return the number that an answer consists of, or None if it has other words or a number above ``LARGEST``.
+
+    >>> [numeral(answer) for answer in ("2", "Two.", "None.", "2 or 3", "a few", "1000")]
+    [2, 2, 0, None, None, None]
+    """
+    word = answer.strip().rstrip(".!").strip().lower()
+    if re.fullmatch(r"[0-9]{1,2}", word):
+        return int(word)
+    return _VALUES.get(word)
+
+
+# Turn how-many questions with a numeral for an answer into statements that can be said with any number.
+#
+# The templates are those of VALSE (appendix A.1, after Parcalabescu et al. 2021): "There are N animals shown". If
+# their output is not English, another form is taken: an adjective goes before its noun ("3 green vegetables"), "have"
+# becomes "with" ("3 bottles with blue caps"), other verbs go into a relative clause ("3 buildings that surround the
+# tower").
+
+_BARE = re.compile(r"(?<= in) (?=(?:picture|photo|image|pic|photograph|background|foreground|frame|shot|scene)$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A statement with a place for a quantifier, and the number that is true of the image.
+
+    ``many`` is worded for every number but one, ``one`` for one; ``one`` is None if the words behind the noun allow no
+    singular. ``form`` is "there" ("There are # cups"), "object" ("The man has # cups"), "objects" ("The men have
+    # cups"), "clause" ("# cups have been broken") or "group" ("# of the cups are red"). ``noun`` is what is counted, in
+    the plural.
+    """
+
+    number: int
+    noun: str
+    one: Frame | None
+    many: Frame
+    form: Form
+
+    def said(self, quantifier: str, *, one: bool = False) -> str | None:
+        """Return the sentence with a quantifier, which may be empty, or None if it has no wording for one."""
+        frame = self.one if one else self.many
+        if frame is None:
+            return None
+        text = _BARE.sub(" the ", " ".join(part for part in (frame[0], quantifier, frame[1]) if part))
+        return f"{capitalised_like('A', text)}."
+
+
+def statement(question: Parsed, answer: str) -> Statement | str:
+    """Turn a how-many question and its answer into a statement.
+
+    Returns: the statement, or a short reason why there is none.
+    """
+    number = numeral(answer)
+    if number is None:
+        return "the answer is not a numeral"
+    parts = asked(question)
+    if isinstance(parts, str):
+        return parts
+    frames = framed(parts)
+    if isinstance(frames, str):
+        return frames
+    one, many, form = frames
+    if number == 1 and one is None:
+        return "no wording for one"
+    noun = in_plural(parts.noun, parts.head) or written(parts.noun)
+    return Statement(number=number, noun=noun, one=one, many=many, form=form)
+
+
+# Existence: "There are no animals shown" against "There are animals shown" (VALSE, section 3.1 and appendix A.1).
+#
+# Both come from a how-many question whose answer is a numeral. From zero the caption says "no"; from another number it
+# says that there are some, in the number of the answer: "There is a dog".
+
+_WORDS = ("0", "more")
+
+
+def existence(question: Parsed, answer: str, *, singular: bool = False) -> Found:
+    """Make a caption and a foil about whether there are any, from a how-many question and its answer.
+
+    With ``singular`` an answer of zero is said in the singular, "There is no dog", if there is a wording for it. In the
+    release only the answer one has the singular, so that "There is a dog" is always true; in a set in which some zeros
+    are singular, the number of the noun gives nothing away.
+
+    The tag ``provenance`` says which way the foil goes, as in the release: "zero_to_something" or "something_to_zero".
+    """
+    made = statement(question, answer)
+    if isinstance(made, str):
+        return Found(refused=(made,))
+    reason = _unfit(made, question)
+    if reason:
+        return Found(refused=(reason,))
+    zero = made.number == 0
+    one = made.number == 1 or (zero and singular and made.one is not None)
+    nothing, something = made.said("no", one=one), _something(made, one=one)
+    if nothing is None or something is None:
+        return Found(refused=("no wording for one",))
+    caption, foil = (nothing, something) if zero else (something, nothing)
+    why = f"The answer is {made.number}: there are {'none' if zero else 'some'}, and the foil says the opposite."
+    classes = _WORDS if zero else _WORDS[::-1]
+    provenance = "zero_to_something" if zero else "something_to_zero"
+    return Found(
+        candidates=(Foil(caption=caption, foil=foil, classes=classes, why=why, tags={"provenance": provenance}),)
+    )
+
+
+def selected_existence(candidates: Sequence[Foil], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
+    """Choose candidates of which half come from zero, and of which no noun is much more often there than not.
+
+    Returns: the positions of the chosen candidates, in ascending order.
+    """
+    ways = [one.tags["provenance"] for one in candidates]
+    nouns = [_first_noun(one) for one in candidates]
+    return even_within(ways, nouns, ("zero_to_something", "something_to_zero"), seed=seed, limit=limit)
+
+
+_QUANTIFIED = re.compile(r"(?:there (?:is|are) )?(?:no |an? )?(?P<word>[\w-]+)", re.IGNORECASE)
+
+
+def _first_noun(made: Foil) -> str:
+    """Return the first word behind the quantifier, in the plural if it has one: the noun, or an adjective of it."""
+    found = _QUANTIFIED.match(min(made.caption, made.foil, key=len))
+    word = found["word"].lower() if found else made.caption
+    return plural(word) or word
+
+
+def _something(made: Statement, *, one: bool) -> str | None:
+    if not one:
+        return made.said("")
+    if made.one is None:
+        return None
+    before, behind = made.one
+    return Statement(number=1, noun=made.noun, one=(before, with_article(behind)), many=made.many, form=made.form).said(
+        "", one=True
+    )
+
+
+def _unfit(made: Statement, question: Parsed) -> str:
+    """Return why a statement of a number has no counterpart about existence; empty if it has one."""
+    words = {token.lower for token in question.tokens}
+    noun = made.noun.lower().split()
+    checks = (
+        (made.form == "group", "a part of a group is counted"),
+        (words & {"not", "no", "without"}, "negated"),
+        (set(noun) & KINDS, "kinds are counted"),
+        ("and" in noun, "two nouns are counted"),
+        (noun[0] in {"different", "various", "several"}, "the noun says that there are several"),
+        (made.form == "clause" and "been" not in words, "what can be is not what is there"),
+    )
+    return next((reason for found, reason in checks if found), "")
+
+
+# Counting: "There are exactly 4 wheels" against another number (VALSE, section 3.3 and appendix A.3).
+#
+# The statements come from how-many questions; which number a foil takes depends on the whole set, so that a candidate
+# is made in two steps: ``countable`` for one question, and ``balanced``, ``adversarial`` or ``small`` for all of them.
+
+SMALL = (0, 1, 2, 3)
+"""The numbers of small-numbers captions and foils, and of adversarial foils."""
+
+CAP = 130
+"""The most captions of one number, as in the release of counting-balanced: 121 to 131 for 0 to 5."""
+
+
+_FEW = 25  # of 1,022 candidates a text-only classifier then ranks 46 in 100 right; 24 if each noun is balanced
+
+
+def countable(question: Parsed, answer: str) -> Statement | str:
+    """Turn a how-many question into a statement of an exact number.
+
+    Returns: the statement, or a short reason why there is none.
+    """
+    made = statement(question, answer)
+    if isinstance(made, str):
+        return made
+    if made.form == "objects":
+        return "a number that may be meant one by one"
+    return made
+
+
+def counted(made: Statement, number: int) -> str | None:
+    """Return the statement with an exact number, or None if it has no wording for one.
+
+    A statement of zero is said with the numeral: "There are exactly 0 cups".
+    """
+    return made.said(f"exactly {number}", one=number == 1)
+
+
+def balanced(statements: Sequence[Statement], *, seed: int, cap: int = CAP) -> Mapping[int, Foil]:
+    """Make foils whose numbers have the same distribution as the captions', with at most ``cap`` captions of a number.
+
+    So it is for each noun that is counted, too, as far as its numbers allow.
+
+    Returns: candidates by the position of their statement.
+    """
+    kept = capped([one.number for one in statements], cap, seed=seed)
+    return _exchanged(statements, kept, seed=seed, smallest=_FEW)
+
+
+def small(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CAP) -> Mapping[int, Foil]:
+    """Make foils as ``balanced`` does, from captions of 0 to 3 with foils of 0 to 3."""
+    low = [place for place, one in enumerate(statements) if one.number in SMALL]
+    kept = [low[n] for n in capped([statements[place].number for place in low], cap, seed=seed)]
+    return _exchanged(statements, kept, seed=seed, smallest=1)
+
+
+def adversarial(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CAP) -> Mapping[int, Foil]:
+    """Make foils of 0 to 3, as many of each, for captions of 4 and more.
+
+    A model that prefers frequent numbers prefers the foils. The larger number is always the caption's.
+    """
+    high = [place for place, one in enumerate(statements) if one.number > SMALL[-1]]
+    kept = [high[n] for n in capped([statements[place].number for place in high], cap, seed=seed)]
+    chosen = spread([_sayable(statements[place], SMALL) for place in kept], seed=seed)
+    return {kept[n]: _foil(statements[kept[n]], number) for n, number in chosen.items()}
+
+
+Selection = Callable[..., Mapping[int, Foil]]
+
+INSTRUMENTS: Mapping[str, Selection] = MappingProxyType(
+    {"counting-balanced": balanced, "counting-small": small, "counting-adversarial": adversarial}
+)
+"""The three instruments by the name of their kind."""
+
+
+def _exchanged(statements: Sequence[Statement], kept: Sequence[int], *, seed: int, smallest: int) -> Mapping[int, Foil]:
+    numbers = [statements[place].number for place in kept]
+    present = sorted(set(numbers))
+    options = [_sayable(statements[place], present) for place in kept]
+    nouns = [statements[place].noun for place in kept]
+    chosen = assigned_within(numbers, options, nouns, seed=seed, smallest=smallest)
+    return {kept[n]: _foil(statements[kept[n]], number) for n, number in chosen.items()}
+
+
+def _sayable(made: Statement, numbers: Sequence[int]) -> list[int]:
+    return [number for number in numbers if number != made.number and (number != 1 or made.one is not None)]
+
+
+def _foil(made: Statement, number: int) -> Foil:
+    caption, foil = counted(made, made.number), counted(made, number)
+    if caption is None or foil is None:
+        raise ValueError(f"number={number!r} has no wording in {made.many!r}")
+    why = f"The answer is {made.number}, and the foil says {number}."
+    return Foil(caption=caption, foil=foil, classes=(str(made.number), str(number)), why=why)

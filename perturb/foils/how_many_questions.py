@@ -1,0 +1,364 @@
+"""Take how-many questions apart, and word the counted noun for one thing or for several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from vlgate.perturb.text.grammar import forms, may_be_plural, plural, singular, with_article
+from vlgate.perturb.text.parsed import Parsed, Token
+
+# Take how-many questions apart: what is counted, the verb, and what follows it.
+
+BE = frozenset({"is", "are", "was", "were"})
+DO = frozenset({"do", "does", "did"})
+HAVE = frozenset({"have", "has", "had"})
+MODALS = frozenset({"can", "could", "may", "might", "will", "would", "should", "must"})
+_AUXILIARIES = BE | DO | HAVE | MODALS
+_COMPARED = frozenset({"more", "less", "fewer", "much"})
+_MEASURES = frozenset(
+    (
+        *("time", "times", "year", "years", "month", "months", "week", "weeks", "day", "days", "hour", "hours"),
+        *("minute", "minutes", "second", "seconds", "mile", "miles", "inch", "inches", "meters", "pounds", "degrees"),
+        *("percent", "dollars", "cents", "o'clock", "points", "kilometers", "mph", "ounces", "acres"),
+    )
+)
+_TOTAL = (("in", "total"), ("all", "together"), ("in", "all"), ("altogether",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The parts of a how-many question; each is a part of the question's tokens, without "how many" and the mark.
+
+    ``front`` is what stands before "how many" ("in this photo"). ``noun`` is what is counted, from its first adjective
+    to its head at ``head``, with the "of" behind it ("slices of pizza"). ``after`` follows the noun before the verb
+    ("on the boat"), ``verb`` is None if there is none ("How many wheels on the bus?"), and ``rest`` follows the verb.
+    ``group`` says that a part of what ``noun`` names is counted ("How many of the animals are giraffes?").
+    """
+
+    front: tuple[Token, ...]
+    noun: tuple[Token, ...]
+    head: int
+    after: tuple[Token, ...]
+    verb: Token | None
+    rest: tuple[Token, ...]
+    group: bool
+
+
+def asked(question: Parsed) -> Asked | str:
+    """Take a question apart.
+
+    Returns: its parts, or a short reason why it cannot be turned into a statement.
+    """
+    tokens = _unmarked(question.tokens)
+    places = [n for n in range(len(tokens) - 1) if (tokens[n].lower, tokens[n + 1].lower) == ("how", "many")]
+    if not places:
+        return "not a how-many question"
+    front, words = tokens[: places[0]], _without_total(tokens[places[0] + 2 :])
+    if front and front[-1].text == ",":
+        front = front[:-1]
+    checks = (
+        (question.text.isupper(), "all capitals"),
+        (_MARKS.search(question.text.strip(' "')), "marks that are not words"),
+        (
+            front and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE),
+            "the question does not begin with how many",
+        ),
+        (len(places) > 1 or any(_stops(token) for token in (*front, *words)), "more than one clause"),
+        (any(one.lower == two.lower for one, two in pairwise(words)), "a word twice"),
+        (any(word.lower in {"n't", "n\u2019t"} for word in words), "negated"),
+    )
+    return next((reason for found, reason in checks if found), None) or _parts(front, words)
+
+
+def _stops(token: Token) -> bool:
+    return token.pos in {"PUNCT", "SYM", "INTJ", "SPACE"} and token.text != "-"
+
+
+_APPROXIMATE = frozenset({"about", "around", "like"})
+_MARKS = re.compile(r"[;:()\[\]<>/\\\"“”{}=*#@|_\n\t\0]")
+
+
+def written(tokens: Sequence[Token]) -> str:
+    """Return the text of tokens that stood next to each other."""
+    return "".join(token.text + token.space for token in tokens).strip()
+
+
+def _unmarked(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    while tokens and (tokens[-1].text in {"?", ".", "!", '"', "'"} or not tokens[-1].text.strip()):
+        tokens = tokens[:-1]
+    return tokens
+
+
+def _without_total(words: tuple[Token, ...]) -> tuple[Token, ...]:
+    for total in _TOTAL:
+        if tuple(word.lower for word in words[-len(total) :]) == total:
+            return words[: -len(total)]
+        for place in range(len(words) - len(total)):
+            behind = words[place + len(total)].lower
+            # "in all the pictures" is a place
+            if tuple(word.lower for word in words[place : place + len(total)]) == total and behind in _AUXILIARIES:
+                return words[:place] + words[place + len(total) :]
+    return tuple(word for word in words if word.lower != "total")
+
+
+def _parts(front: tuple[Token, ...], words: tuple[Token, ...]) -> Asked | str:
+    group = bool(words) and words[0].lower == "of"
+    end = _noun_end(words, 2 if group else 0)
+    head = _head(words[:end], group=group)
+    if isinstance(head, str):
+        return head
+    while end < len(words) and words[end].lower == "of" and not group:
+        end = _noun_end(words, end + 1)
+    verb = _verb_place(words, end)
+    if isinstance(verb, str):
+        return verb
+    after, rest = words[end:verb], words[verb + 1 :]
+    if any(word.tag in {"WDT", "WP", "WRB", "WP$"} for word in after):
+        return "a relative clause before the verb"
+    if any(word.tag in {"WP", "WRB"} and word.lower != "who" for word in rest):
+        return "more than one clause"
+    return Asked(
+        front=front,
+        noun=words[:end],
+        head=head,
+        after=after,
+        verb=words[verb] if verb < len(words) else None,
+        rest=rest,
+        group=group,
+    )
+
+
+_IRREGULAR = frozenset({"shown", "set", "cut", "lit", "hung", "built", "made", "worn", "put", "left", "bent", "held"})
+
+
+def _participle(words: Sequence[Token], place: int) -> bool:
+    """Whether a past tense is a participle taken for one: "How many cars parked?"; a past tense has an object."""
+    following = words[place + 1].tag if place + 1 < len(words) else "IN"
+    return (
+        words[place].tag == "VBD"
+        and (words[place].lower.endswith("ed") or words[place].lower in _IRREGULAR)
+        and following in {"IN", "RB", "VBG", "TO", "RP"}
+    )
+
+
+_ENDS = frozenset({"IN", "TO", "WDT", "WP", "WRB", "RP", "EX", "DT", "PRP", "PRP$"})
+
+
+def _noun_end(words: Sequence[Token], start: int) -> int:
+    """Return the end of a noun phrase: before a preposition, an auxiliary, or a verb or adverb behind a noun."""
+    nouns = 0
+    for place in range(start, len(words)):
+        word = words[place]
+        ends = word.lower in _AUXILIARIES or word.tag in _ENDS
+        if ends and not (word.tag in {"DT", "PRP$"} and nouns == 0):
+            return place
+        noun = word.tag[:2] == "NN" or _plural_taken_for_a_verb(word)
+        if nouns and not noun and (word.tag[:2] in {"VB", "RB"} or _late_adjective(words, place)):
+            return place
+        nouns += noun
+    return len(words)
+
+
+def _plural_taken_for_a_verb(word: Token) -> bool:
+    """Whether a parser takes a noun for a verb: "How many flower pots?"; a counted noun has no such verb."""
+    return word.tag == "VBZ" and word.lower not in _AUXILIARIES and singular(word.lower) is not None
+
+
+def _late_adjective(words: Sequence[Token], place: int) -> bool:
+    """Whether an adjective stands behind its noun: "How many vegetables green?"; not "How many kid size bikes?"."""
+    return words[place].tag[:2] == "JJ" and not any(word.tag[:2] == "NN" for word in words[place + 1 : place + 2])
+
+
+# "How many wear goggles?" counts nobody; a parser takes "wear goggles" for a noun now and then.
+_VERBS = frozenset({"wear", "get", "take", "make", "play", "ride", "hold", "eat", "sit", "walk", "do", "come", "go"})
+
+
+def _head(noun: Sequence[Token], *, group: bool) -> int | str:
+    """Return the place of the noun that is counted, or why there is none."""
+    if not noun:
+        return "no noun is counted"
+    head, inner = noun[-1], noun[2:] if group else noun
+    unnamed = inner[:1] and inner[0].lower in _VERBS
+    unnamed = unnamed or any(
+        word.tag in {"PRP", "DT", "CD"} or (word.tag == "VBP" and word.dep == "ROOT") for word in inner
+    )
+    checks = (
+        (group and (len(noun) < 3 or noun[1].tag not in {"DT", "PRP$"}), "a part of a group without a name"),
+        (noun[0].lower in _COMPARED, "a comparison"),
+        (head.lower in _MEASURES and len(noun) == 1, "a measure"),
+        (unnamed or not (head.tag[:2] == "NN" or may_be_plural(head.lower)), "no noun is counted"),
+        (any(word.lower == "or" for word in noun), "two nouns are counted"),
+    )
+    return next((reason for found, reason in checks if found), None) or len(noun) - 1
+
+
+def _verb_place(words: Sequence[Token], start: int) -> int | str:
+    """Return the place of the finite verb, or the end if there is none; participles are not finite."""
+    for place in range(start, len(words)):
+        word = words[place]
+        if word.tag in {"WDT", "WP", "WRB"} or (word.lower == "that" and words[place + 1 : place + 2]):
+            return "a relative clause before the verb"
+        if word.lower in _AUXILIARIES or (word.tag in {"VBP", "VBZ", "VBD", "MD"} and not _participle(words, place)):
+            return place
+        if word.tag == "CC" and place == start:
+            return "two nouns are counted"
+    return len(words)
+
+
+# Word a counted noun, and what follows it, for one thing or for several.
+
+KINDS = frozenset({"kinds", "types", "sorts", "varieties", "species"})
+"""Nouns that count kinds of something: "one kind of fruit", "two kinds of fruits"."""
+
+# "Pieces of carrots": one of them is a piece of a carrot.
+_PORTIONS = frozenset({"pieces", "slices", "halves", "bites", "parts"})
+_PLURAL = frozenset({"cattle", "people", "police", "poultry"})
+_SEVERAL = frozenset({"different", "various", "several", "separate", "matching", "identical"})
+# Words about several things together, without a wording for one.
+_COLLECTIVE = frozenset({"together", "other", "apart", "different", "same", "each", "both", "row", "circle", "pairs"})
+# What is worn in pairs: one person wears gloves, but one hat.
+_PAIRS = frozenset(
+    (
+        *(
+            "shoes",
+            "gloves",
+            "boots",
+            "socks",
+            "skis",
+            "sneakers",
+            "goggles",
+            "earrings",
+            "sandals",
+            "mittens",
+            "heels",
+        ),
+        *("slippers", "skates", "pads", "kneepads", "sunglasses", "glasses", "shorts", "pants", "jeans", "clothes"),
+        *(
+            "trousers",
+            "headphones",
+            "suspenders",
+            "pajamas",
+            "flippers",
+            "cleats",
+            "snowshoes",
+            "leggings",
+            "stockings",
+        ),
+    )
+)
+# One person is in one suit and on one horse, but on skis, and a tree stands in bushes.
+_ONE_EACH = frozenset({"wearing", "riding", "wear", "ride", "in", "on"})
+_MANY_OF_ONE = frozenset(
+    (
+        *("wheels", "tracks", "rails", "stripes", "legs", "feet", "knees", "hands", "paws", "wings", "clouds", "woods"),
+        *("bushes", "leaves", "flowers", "rocks", "trees", "waves", "ruins", "pieces", "slices", "halves", "layers"),
+    )
+)
+# One person holding umbrellas may hold one or several, so that the number of the other noun is not known.
+_EITHER = frozenset({"holding", "carrying", "using", "flying", "hold", "carry", "use", "having", "with", "playing"})
+
+
+def in_plural(noun: Sequence[Token], head: int) -> str | None:
+    """Return the words of a noun with its head in the plural, or None if its plural is not known."""
+    word = noun[head].text
+    if singular(word.lower()) in _PLURAL:
+        return _with(noun, head, singular(word))
+    if (
+        word.lower() in _PLURAL
+        or singular(word) is not None
+        or (plural(word) is None and noun[head].tag in {"NNS", "NNPS"} and _ends(word))
+    ):
+        return written(noun)
+    return _with(noun, head, plural(word))
+
+
+def in_singular(noun: Sequence[Token], head: int) -> str | None:
+    """Return the words of a noun with its head in the singular, or None if its singular is not known."""
+    if noun[head].lower in _PORTIONS and any(word.tag == "NNS" for word in noun[head + 1 :]):
+        return None
+    owners = [noun[n - 1] for n, word in enumerate(noun) if word.tag == "POS" and n]
+    if (
+        noun[0].lower in _SEVERAL | KINDS
+        or any(word.tag == "CC" for word in noun[: head + 1])
+        or any(owner.tag in {"NNS", "NNPS"} for owner in owners)
+    ):
+        return None
+    word = noun[head].text
+    single = singular(word)
+    if single in _PLURAL:
+        return None
+    return _with(noun, head, single if single is not None else word if plural(word) is not None else None)
+
+
+def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
+    """Return words about several things ("wearing hats") as they are about one ("wearing a hat").
+
+    ``verb`` is the finite verb before the tail, if there is one.
+
+    Returns: the text, or None if it has no wording for one ("standing together") or needs another noun's number.
+    """
+    words: list[str] = []
+    for place, token in enumerate(tail):
+        if token.lower in _COLLECTIVE or token.tag in {"WDT", "WP", "WP$"} or token.lower in {"their", "they", "them"}:
+            return None
+        before = tail[place - 1].lower if place else ""
+        last = place + 1 == len(tail) or tail[place + 1].tag[:2] != "NN"
+        bare = token.tag == "NNS" and last
+        if bare and before in {"and", "or"}:
+            return None
+        start = _adjectives(tail, place)
+        governor = (tail[start - 1].lower if start else verb) if bare else ""
+        if governor in _EITHER or (token.tag == "VBP" and before != "to"):
+            return None
+        words.append(token.text + token.space)
+        if governor in _ONE_EACH and token.lower not in _PAIRS | _MANY_OF_ONE:
+            single = singular(token.text)
+            if single is None:
+                return None
+            phrase = "".join(words[start:-1]) + single
+            words[start:] = [with_article(phrase) + token.space]
+    return "".join(words).strip()
+
+
+def _adjectives(tail: Sequence[Token], place: int) -> int:
+    """Return the place of the first adjective before a noun."""
+    while place and tail[place - 1].tag[:2] in {"JJ", "NN"} and tail[place - 1].tag != "NNS":
+        place -= 1
+    return place
+
+
+def third_person(verb: Token) -> tuple[str | None, str | None]:
+    """Return a finite verb in its plural and its singular form, in the tense it has."""
+    word = verb.lower
+    if word in BE:
+        return ("were", "was") if word in {"was", "were"} else ("are", "is")
+    if word in HAVE - {"had"}:
+        return "have", "has"
+    if verb.tag == "VBD":
+        return word, word
+    return verb_form(verb.lemma.lower(), "VBP"), verb_form(verb.lemma.lower(), "VBZ")
+
+
+def verb_form(lemma: str, tag: str) -> str | None:
+    """Return a form of a verb by its Penn Treebank tag, or None if the dictionary does not have the verb.
+
+    >>> verb_form("have", "VBZ"), verb_form("hang", "VBP")
+    ('has', 'hang')
+    """
+    found = forms(lemma, "VERB").get(tag, ())
+    if not found and lemma in {"have", "do"}:
+        found = forms(lemma, "AUX").get(tag, ())
+    return found[0] if found else None
+
+
+def _with(noun: Sequence[Token], head: int, form: str | None) -> str | None:
+    if form is None:
+        return None
+    return "".join((form if n == head else word.text) + word.space for n, word in enumerate(noun)).strip()
+
+
+def _ends(word: str) -> bool:
+    return may_be_plural(word) or word.lower().endswith("s")

@@ -1,0 +1,271 @@
+"""Relations as in VALSE (section 3.4, appendix A.4): a caption whose spatial preposition is replaced by another one.
+
+There are two ways to propose the replacement. A masked language model fills the place of the preposition, as in the
+paper (``gaps`` and ``filled_relations``); its proposals need a model of entailment to be false. The table of
+prepositions that contradict each other needs no model (``relations``): what it proposes is false of the same thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+from types import MappingProxyType
+
+from vlgate.perturb.foils.candidates import Filling, Foil, Found, Gap
+from vlgate.perturb.foils.captions.mentions import is_kind_of, may_be_same
+from vlgate.perturb.foils.prepositions import AROUND, SEVERAL, Preposition, Said, contrasts, prepositions
+from vlgate.perturb.text.fitness import unfit
+from vlgate.perturb.text.parsed import Edit, Parsed
+
+MOST_TOKENS = 80
+"""The longest caption, in tokens; longer texts are not captions."""
+
+NO_PREPOSITION = "no preposition"
+TOO_LONG = "the text is too long for a caption"
+NOT_SPATIAL = "the preposition is not spatial"
+NO_THING = "no noun with its article behind the preposition"
+PHRASE = "the preposition is part of a longer phrase"
+CAPITALS = "the text is in capital letters"
+NEGATED = "the caption has a negation or is a question"
+NO_CONTRAST = "no preposition certainly contradicts this one here"
+NOT_ATTESTED = "no contradicting preposition is attested in the captions"
+ABSURD = "nobody would say so of such things"
+SAID = "a caption of the image says what the foil would say"
+NO_FILLING = "no filling is another attested preposition"
+
+_NEGATIONS = frozenset({"no", "not", "n't", "without", "never", "none", "nobody", "nothing", "neither", "?"})
+_OPEN = frozenset({"no", "any", "every", "each", "either", "neither", "what", "which", "another", "other"})
+_BESIDE = frozenset({"next to", "beside", "near", "close to", "in front of", "behind", "in back of", "by", "alongside"})
+_PUTTING = frozenset(
+    {"on", "in", "at", "of", "inside", "into", "onto", "atop", "under", "underneath", "beneath", "over", "above"}
+)
+
+
+def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Found:
+    """Replace each spatial preposition by those that contradict it about the same thing, by a table.
+
+    Args:
+        parsed: a caption.
+        attested: the preposition sequences of the collection; see ``prepositions.attested``.
+        said: what the captions of the image say, from ``said_of``; a foil must not say it.
+
+    Returns: a candidate for each replacement, and a reason for each preposition without one.
+    """
+    return _found(parsed, attested, said, None)
+
+
+def gaps(parsed: Parsed) -> tuple[Gap, ...]:
+    """Return the text with a gap in the place of each spatial preposition, for a masked language model."""
+    spots = _spots(parsed)
+    return tuple(
+        Gap(before=_text(parsed, 0, one.span[0]), after=_text(parsed, one.span[1], len(parsed.tokens)))
+        for one in spots
+        if isinstance(one, Preposition)
+    )
+
+
+def filled_relations(
+    parsed: Parsed,
+    fillings: Sequence[Sequence[Filling]],
+    attested: Collection[str],
+    said: Said = MappingProxyType({}),
+) -> Found:
+    """Replace spatial prepositions by the fillings of a masked language model, as VALSE does.
+
+    For each number of words, the best filling that is another attested preposition is kept. Pairs that may be true
+    together ("on", "on top of") are not. The rest may still be true of the image: a model of entailment must call
+    caption and foil a contradiction.
+
+    Args:
+        parsed: a caption.
+        fillings: for each gap of ``gaps(parsed)``, its fillings.
+        attested: the preposition sequences of the collection.
+        said: what the captions of the image say, from ``said_of``.
+
+    Raises: ValueError if there are more or fewer lists of fillings than gaps.
+    """
+    expected = sum(isinstance(one, Preposition) for one in _spots(parsed))
+    if len(fillings) != expected:
+        raise ValueError(f"len(fillings)={len(fillings)} for {expected} gaps of {parsed.text!r}; fill gaps(parsed)")
+    return _found(parsed, attested, said, fillings)
+
+
+def _found(
+    parsed: Parsed, attested: Collection[str], said: Said, fillings: Sequence[Sequence[Filling]] | None
+) -> Found:
+    made: list[Foil] = []
+    refused: list[str] = []
+    gap = 0
+    for spot in _spots(parsed):
+        if isinstance(spot, str):
+            refused.append(spot)
+            continue
+        names, why = _replacements(parsed, spot, attested, None if fillings is None else fillings[gap])
+        gap += 1
+        fresh = [name for name in names if not _is_said(parsed, spot, name, said)]
+        refused += [why] if not names else [SAID] if not fresh else []
+        made += [_foil(parsed, spot, name, by_table=fillings is None) for name in fresh]
+    return Found(candidates=tuple(made), refused=tuple(refused))
+
+
+def _spots(parsed: Parsed) -> list[Preposition | str]:
+    """Return each preposition that can be replaced, and for each other one the reason why not."""
+    if len(parsed.tokens) > MOST_TOKENS:
+        return [TOO_LONG]
+    found = prepositions(parsed)
+    if not found:
+        return [NO_PREPOSITION]
+    if sum(token.text.isupper() and len(token.text) > 1 for token in parsed.tokens) > len(parsed.tokens) / 3:
+        return [CAPITALS]
+    if any(token.lower in _NEGATIONS for token in parsed.tokens):
+        return [NEGATED]
+    why = unfit(parsed)
+    return [_problem(parsed, one) or why or one for one in found]
+
+
+def _problem(parsed: Parsed, one: Preposition) -> str | None:
+    table = contrasts()
+    if one.name not in table.spatial:
+        return NOT_SPATIAL
+    if one.thing is None or one.head is None or not _is_thing(parsed, one.thing):
+        return NO_THING
+    return PHRASE if _in_phrase(parsed, one, one.head, one.thing) else None
+
+
+def _is_thing(parsed: Parsed, place: int) -> bool:
+    token = parsed.tokens[place]
+    before = [parsed.tokens[child] for child in parsed.children(place, "det", "poss", "nummod")]
+    words = range(parsed.subtree(place)[0] + 1, place)
+    inside = any(parsed.tokens[n].tag == "VBG" and parsed.tokens[n - 1].tag == "NN" for n in words)
+    if (before and inside) or (token.tag == "NNS" and any(one.lower in {"a", "an"} for one in before)):
+        return False  # in "a terminal boarding buses" the article belongs to the terminal
+    if any(one.lower in _OPEN for one in before):
+        return False
+    return token.tag == "NNS" or (token.tag == "NN" and bool(before))
+
+
+def _in_phrase(parsed: Parsed, one: Preposition, head: int, thing: int) -> bool:
+    """Return whether words around a preposition belong to it: "from under", "very near", "on and under"."""
+    tokens = parsed.tokens
+    first, end = one.span
+    if first and tokens[first - 1].pos in {"ADP", "ADV", "PART", "SCONJ"}:
+        return True
+    if tokens[end].pos in {"ADP", "CCONJ", "SCONJ", "PUNCT"}:
+        return True
+    inside = [child for place in range(first, end) for child in parsed.children(place, "cc", "conj", "advmod")]
+    if any(not first <= child < end for child in inside):
+        return True
+    if any(tokens[child].lower == "of" for child in parsed.children(thing, "prep")):
+        return True
+    unclear = one.name in _BESIDE and (_is_inner(parsed, head) or _is_with_another(parsed, first - 1))
+    if unclear or parsed.children(thing, "conj", "cc"):
+        return True
+    particles = set(parsed.children(head, "prt")) - set(range(first, end))
+    return tokens[head].pos == "VERB" and bool(particles)
+
+
+def _is_inner(parsed: Parsed, place: int) -> bool:
+    """Return whether a noun is behind an earlier preposition, so that the next one may belong to what is before it.
+
+    "A man driving past a group of people behind a fence": the driver may be behind the fence.
+    """
+    tokens = parsed.tokens
+    while tokens[place].dep == "pobj" and tokens[tokens[place].head].lower == "of":
+        place = tokens[tokens[place].head].head
+    return tokens[place].dep == "pobj"
+
+
+def _is_with_another(parsed: Parsed, place: int) -> bool:
+    """Return whether a noun stands behind a preposition that puts it into no place: "with spoons", "near a car".
+
+    What follows may then belong to that noun alone: "a woman near a blender | next to a table".
+    """
+    token = parsed.tokens[max(place, 0)]
+    return token.dep == "pobj" and parsed.tokens[token.head].lower not in _PUTTING
+
+
+def _is_joined(parsed: Parsed, one: Preposition) -> bool:
+    """Return whether a preposition belongs to the second of two things: "a toilet and a cup on a stool"."""
+    return one.head is not None and parsed.tokens[one.head].dep == "conj" and parsed.tokens[one.head].pos == "NOUN"
+
+
+def _replacements(
+    parsed: Parsed, one: Preposition, attested: Collection[str], fillings: Sequence[Filling] | None
+) -> tuple[list[str], str]:
+    if fillings is None:
+        opposite = _opposite(parsed, one)
+        alone = _is_with_another(parsed, one.span[0] - 1) or _is_joined(parsed, one)
+        opposite = tuple(name for name in opposite if not (alone and name in _BESIDE))
+        sensible = [name for name in opposite if not _is_absurd(parsed, one, name)]
+        why = NOT_ATTESTED if sensible else ABSURD if opposite else NO_CONTRAST
+        return [name for name in sensible if name in attested], why
+    best = sorted(fillings, key=lambda filling: (len(filling.text.split()), -filling.log_probability))
+    names = []
+    for _, same_length in groupby(best, key=lambda filling: len(filling.text.split())):
+        texts = (filling.text.lower() for filling in same_length)
+        known = (text for text in texts if text in attested and text in contrasts().spatial)
+        names += [name for name in known if not contrasts().compatible(one.name, name)][:1]
+    return names, NO_FILLING
+
+
+def _opposite(parsed: Parsed, one: Preposition) -> tuple[str, ...]:
+    if one.thing is None or one.head is None:
+        return ()
+    head, thing = parsed.tokens[one.head], parsed.tokens[one.thing]
+    lemma = head.lemma.lower()
+    if head.pos in {"VERB", "AUX"}:
+        verb: str | None = lemma
+    elif head.pos == "NOUN" and lemma not in contrasts().not_somewhere:
+        verb = None
+    else:
+        return ()
+    return contrasts().opposite(one.name, thing.lemma.lower(), several=thing.tag == "NNS", head=verb)
+
+
+def _is_absurd(parsed: Parsed, one: Preposition, name: str) -> bool:
+    if one.head is None or one.thing is None:
+        return False
+    thing = parsed.tokens[one.thing].lemma.lower()
+    subjects = (parsed.tokens[place].lemma.lower() for place in _subjects(parsed, one.head))
+    return any(contrasts().is_absurd(subject, name, thing) for subject in subjects)
+
+
+def _subjects(parsed: Parsed, place: int) -> Iterator[int]:
+    """Yield the nouns that a word says something about: itself, the subject of a verb, the noun of a participle."""
+    tokens = parsed.tokens
+    for _ in tokens:
+        if tokens[place].pos in {"NOUN", "PROPN"}:
+            groups = (one for one in parsed.children(place, "prep") if tokens[one].lower == "of")
+            yield from (place, *(one for of in groups for one in parsed.children(of, "pobj")))
+            return
+        yield from (one for one in parsed.children(place, "nsubj", "nsubjpass") if tokens[one].pos == "NOUN")
+        if tokens[place].head == place:
+            return
+        place = tokens[place].head
+
+
+def _is_said(parsed: Parsed, one: Preposition, name: str, said: Said) -> bool:
+    assert one.thing is not None  # noqa: S101 - a spot has a thing
+    thing = parsed.tokens[one.thing].lemma.lower()
+    if name in _BESIDE and any(SEVERAL in some for other, some in said.items() if is_kind_of(thing, other)):
+        return True
+    names = {name for other, some in said.items() if may_be_same(thing, other) for name in some}
+    if AROUND in names and name in _BESIDE:
+        return True
+    return any(contrasts().compatible(name, other) for other in names if other != one.name)
+
+
+def _foil(parsed: Parsed, one: Preposition, name: str, *, by_table: bool) -> Foil:
+    source = "the table of contrasts" if by_table else "a masked language model"
+    thing = "" if one.thing is None else parsed.tokens[one.thing].text
+    return Foil(
+        caption=parsed.text,
+        foil=parsed.edited([Edit(span=one.span, text=name)]),
+        classes=(one.name, name),
+        why=f"'{one.name}' before '{thing}' is replaced by '{name}', which {source} proposes",
+        tags={"proposed": "table" if by_table else "model"},
+    )
+
+
+def _text(parsed: Parsed, first: int, end: int) -> str:
+    return "".join(token.text + token.space for token in parsed.tokens[first:end]).strip()

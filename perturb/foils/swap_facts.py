@@ -1,0 +1,440 @@
+"""Facts about images, from their captions or scene graphs, and statements made of one or two facts."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+from vlgate.perturb.graphs.absence import has_others
+from vlgate.perturb.ontology.attributes import ACTION
+from vlgate.perturb.ontology.ontology import Ontology
+from vlgate.perturb.scene_graph import SceneGraph
+from vlgate.perturb.text.grammar import form, plural, with_article
+from vlgate.perturb.text.parsed import Parsed, Token
+
+# What is known of images from their captions or graphs: facts, and statements that are made of one or two facts.
+
+NUMBERS = ("one", "two", "three", "four", "five", "six")
+"""The numbers that can change places; a caption seldom counts further."""
+
+_FACING = frozenset({"in front of", "standing in front of", "sitting in front of"})
+_ANIMATE = frozenset({"person", "animal"})
+
+
+class Has(NamedTuple):
+    """A thing has an attribute ("red", "sitting"), or there are so many of it: ``value`` is then one of ``NUMBERS``."""
+
+    noun: str
+    value: str
+
+
+class Relates(NamedTuple):
+    """A thing is in a relation to another one: ("dog", "behind", "cat")."""
+
+    subject: str
+    relation: str
+    object: str
+
+
+Fact = Has | Relates
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A text that is true of an image: a whole caption, or one that says ``facts`` and no more, whose ``text`` is "".
+
+    ``key`` are its words, sorted. A caption has its words in order, too, and its nouns, sorted; all are lemmas.
+    """
+
+    image: str
+    key: Words
+    facts: tuple[Fact, ...]
+    text: str = ""
+    words: Words = ()
+    nouns: Words = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What captions or a graph say of an image.
+
+    ``several`` are the names of which there may be more than one thing, so that a fact about one of them tells nothing
+    of the others. ``captions`` are statements for the whole captions.
+    """
+
+    image: str
+    facts: frozenset[Fact]
+    several: frozenset[str]
+    captions: tuple[Statement, ...] = field(default=(), repr=False)
+
+
+class Vocabulary:
+    """What the ontology says of names and values, each looked up once."""
+
+    def __init__(self, ontology: Ontology) -> None:
+        """Look up in this ontology."""
+        self.ontology = ontology
+        self.exclusive = lru_cache(maxsize=None)(self._exclusive)
+        self.alike = lru_cache(maxsize=None)(self._alike)
+        self.possible = lru_cache(maxsize=None)(self._possible)
+        self.same = lru_cache(maxsize=None)(self._same)
+        self.mutual = lru_cache(maxsize=None)(self._mutual)
+        self.attribute = lru_cache(maxsize=None)(self._attribute)
+        self.one_way = lru_cache(maxsize=None)(self._one_way)
+
+    def knows(self, noun: str) -> bool:
+        """Return whether a noun can name a thing: it is in the ontology, and is not of the kind of "part"."""
+        return self.ontology.knows(noun) and self.ontology.nouns[noun].askable
+
+    def countable(self, noun: str) -> bool:
+        """Return whether there is a plural of a noun to say a number of."""
+        return plural(noun) is not None
+
+    def _one_way(self, relation: str) -> bool:
+        """Whether a relation is known to hold in one direction only, and can be said."""
+        found = self.ontology.relations.get(relation)
+        return found is not None and found.asymmetric and bool(found.text)
+
+    def _attribute(self, value: str) -> bool:
+        """Whether an attribute is known and may stand before a noun."""
+        return value in self.ontology.attributes and self.ontology.attributes[value].before
+
+    def action(self, value: str) -> bool:
+        """Return whether an attribute is an action or a pose that can be said behind a noun: "a man sitting"."""
+        found = self.ontology.attributes.get(value)
+        if found is None or not found.category or found.after != value:
+            return False
+        return self.ontology.words.categories[found.category].kind == ACTION
+
+    def category(self, value: str) -> str:
+        """Return the category of an attribute, such as "color"."""
+        return self.ontology.attributes[value].category
+
+    def exchangeable(self, one: Has, other: Has) -> bool:
+        """Return whether two values exclude each other, and belong to two things with different names."""
+        return (
+            one.noun != other.noun and self.exclusive(one.value, other.value) and not self.alike(one.noun, other.noun)
+        )
+
+    def said(self, facts: Iterable[Fact]) -> str:
+        """Return the facts as a noun phrase: "a dog behind a cat", "a red cup and a blue plate"."""
+        return " and ".join(self._said(fact) for fact in facts)
+
+    def _said(self, fact: Fact) -> str:
+        if isinstance(fact, Relates):
+            text = self.ontology.relations[fact.relation].text
+            return f"{self._named(fact.subject)} {text} {self._named(fact.object)}"
+        if fact.value in NUMBERS:
+            return f"{fact.value} {fact.noun if fact.value == 'one' else plural(fact.noun)}"
+        if self.action(fact.value):
+            return f"{self._named(fact.noun)} {fact.value}"
+        return self._named(fact.noun, f"{fact.value} {fact.noun}")
+
+    def _named(self, noun: str, phrase: str = "") -> str:
+        return with_article(phrase or noun) if self.ontology.nouns[noun].number == "singular" else phrase or noun
+
+    def _exclusive(self, one: str, other: str) -> bool:
+        if one in NUMBERS or other in NUMBERS:
+            return one != other and one in NUMBERS and other in NUMBERS
+        return self.ontology.exclusive(one, other)
+
+    def _same(self, one: str, other: str) -> bool:
+        """Whether two names are synonyms."""
+        return other in self.ontology.certain(one) and one in self.ontology.certain(other)
+
+    def _mutual(self, relation: str, one: str, other: str) -> bool:
+        """Whether two things may be in a relation to each other: two who face each other are each in front."""
+        return relation in _FACING and all(_ANIMATE & {*self.ontology.certain(name)} for name in (one, other))
+
+    def _alike(self, one: str, other: str) -> bool:
+        """Whether all things with one of two names have the other name, too, or one contains the other."""
+        within = f" {one} " in f" {other} " or f" {other} " in f" {one} "
+        return within or other in self.ontology.certain(one) or one in self.ontology.certain(other)
+
+    def _possible(self, one: str, other: str) -> bool:
+        """Whether a thing with the second name, which may be unknown, may be called by the first one."""
+        return one == other or (self.knows(other) and other in self.ontology.possible(one))
+
+
+def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
+    """Return the facts whose contrary cannot hold in the image as well.
+
+    They are about things of which there are not several, or say a number. Values that another caption of the image
+    contradicts are left out, and so are relations in which both things may be to each other.
+    """
+    values: dict[str, list[Has]] = {}
+    for fact in scene.facts:
+        if isinstance(fact, Has):
+            values.setdefault(fact.noun, []).append(fact)
+    names = {name: [x for other in values if vocabulary.same(name, other) for x in values[other]] for name in values}
+    return frozenset(
+        fact
+        for fact in scene.facts
+        if (
+            _one_way(fact, scene, vocabulary)
+            if isinstance(fact, Relates)
+            else (fact.value in NUMBERS[1:] or fact.noun not in scene.several)
+            and not any(vocabulary.exclusive(fact.value, other.value) for other in names[fact.noun])
+        )
+    )
+
+
+def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> Iterator[Statement]:
+    """Yield what facts of a scene say: each relation, and each two values of two things that exclude each other.
+
+    Two numbers must come from one caption, because who counts one kind of things only may leave others unsaid.
+    """
+    values = []
+    for fact in facts:
+        if isinstance(fact, Relates):
+            yield _statement(scene.image, fact)
+        else:
+            values.append(fact)
+    exclusive = vocabulary.exclusive
+    for one, other in combinations(sorted(values), 2):
+        if not exclusive(one.value, other.value) or not vocabulary.exchangeable(one, other):
+            continue
+        if one.value not in NUMBERS or _said_at_once(scene, one, other):
+            yield _statement(scene.image, one, other)
+
+
+def _said_at_once(scene: Scene, *facts: Fact) -> bool:
+    return any(set(facts) <= set(caption.facts) for caption in scene.captions)
+
+
+def _one_way(fact: Relates, scene: Scene, vocabulary: Vocabulary) -> bool:
+    return (
+        not {fact.subject, fact.object} & scene.several
+        and not vocabulary.alike(fact.subject, fact.object)
+        and not vocabulary.mutual(fact.relation, fact.subject, fact.object)
+    )
+
+
+def _statement(image: str, *facts: Fact) -> Statement:
+    return Statement(image=image, key=tuple(sorted(word for fact in facts for word in fact)), facts=facts)
+
+
+# Facts from the captions of images: attributes, numbers, and relations between neighbouring noun phrases.
+#
+# Only what the parse says plainly is taken. A phrase that follows its noun at once belongs to it; the head of one
+# further on is often a guess, as in "a man on a bench with a dog".
+
+_NOT_THE_THING = frozenset(
+    "toy stuffed fake plastic model ceramic miniature painted inflatable imaginary artificial wooden glass paper "  # noqa: SIM905
+    "cartoon animated metal other another".split()
+)
+"""Words before a noun that name another thing: a toy truck is not a truck."""
+_PICTURED = frozenset(
+    "picture photo photograph image painting drawing statue sculpture poster sign figure figurine shape head "  # noqa: SIM905
+    "print pattern reflection logo decoration cake view shot".split()
+)
+"""Nouns whose "of" names what they show: a statue of a man is not a man."""
+_MANY = frozenset(
+    "group bunch pair row couple herd flock crowd number lot variety set stack pile line team pack collection dozen "  # noqa: SIM905
+    "assortment array bowl plate box basket bag vase tray".split()
+)
+"""Nouns whose "of" names several things."""
+_POSTURES = frozenset("sitting standing lying laying resting parked perched seated sleeping".split())  # noqa: SIM905
+_LONG = {("in", "front", "of"): "in front of", ("on", "top", "of"): "on top of"}
+_SHADES = frozenset("light dark bright pale deep".split())  # noqa: SIM905
+_MORE = frozenset("another other others each rest more".split())  # noqa: SIM905
+"""Words that tell of things beyond those that are named: "a burger with another next to it"."""
+
+_Thing = tuple[str, int]
+"""The name of a thing, and the position of its noun."""
+
+
+def caption_scenes(captions: Iterable[tuple[str, Parsed]], vocabulary: Vocabulary) -> list[Scene]:
+    """Return a scene for each image of the captions, which are (image, parsed caption); an image may have several."""
+    by_image: dict[str, list[Parsed]] = defaultdict(list)
+    for image, caption in captions:
+        by_image[image].append(caption)
+    return [_scene(image, parsed, vocabulary) for image, parsed in by_image.items()]
+
+
+def _scene(image: str, captions: Sequence[Parsed], vocabulary: Vocabulary) -> Scene:
+    facts: set[Fact] = set()
+    several: set[str] = set()
+    statements = []
+    for caption in captions:
+        reader = _Reader(caption, vocabulary)
+        found = tuple(dict.fromkeys(reader.facts()))
+        facts.update(found)
+        several |= reader.several
+        words = tuple(_lemma(token) for token in caption.tokens if token.pos not in {"PUNCT", "SPACE"})
+        text = " ".join(caption.text.split())
+        if words:
+            nouns = tuple(sorted(_lemma(token) for token in caption.tokens if token.pos == "NOUN"))
+            key = tuple(sorted(words))
+            statements.append(Statement(image=image, key=key, facts=found, text=text, words=words, nouns=nouns))
+    return Scene(image=image, facts=frozenset(facts), several=frozenset(several), captions=tuple(statements))
+
+
+def _lemma(token: Token) -> str:
+    return "a" if token.lower == "an" else token.lemma.lower()
+
+
+class _Reader:
+    """The facts of one caption. ``several`` are the names that it gives to more than one thing, once it is read."""
+
+    def __init__(self, parsed: Parsed, vocabulary: Vocabulary) -> None:
+        self._tokens = parsed.tokens
+        self._vocabulary = vocabulary
+        self.several: set[str] = set()
+        self._below: dict[int, list[int]] = defaultdict(list)
+        for place, token in enumerate(self._tokens):
+            if token.head != place:
+                self._below[token.head].append(place)
+        self._things = {place: name for name, place in self._named()}
+
+    def facts(self) -> Iterator[Fact]:
+        """Yield what the caption says of each thing, in the caption's order."""
+        for place, name in self._things.items():
+            yield from self._values(place, name)
+            yield from self._relations(place, name)
+
+    def _named(self) -> Iterator[_Thing]:
+        names: Counter[str] = Counter()
+        more = any(token.lower in _MORE for token in self._tokens)
+        for place, token in enumerate(self._tokens):
+            if token.pos != "NOUN" or token.dep == "compound":
+                continue
+            before = [self._tokens[child].lower for child in self._children(place, "compound")]
+            name = " ".join([*before, token.lemma.lower()])
+            names[name] += 1
+            if more or token.tag == "NNS" or names[name] > 1 or self._one_of_many(place):
+                self.several.add(name)
+            if not self._is_the_thing(place):
+                self.several |= {name, token.lemma.lower()}  # a toy truck beside a truck may be called a truck, too
+            elif self._vocabulary.knows(name):
+                yield name, place
+
+    def _values(self, place: int, name: str) -> Iterator[Has]:
+        number = next((self._tokens[c].lower for c in self._children(place, "nummod", "det")), "")
+        number = "one" if number in {"a", "an"} else number
+        agrees = number in NUMBERS and (number == "one") == (self._tokens[place].tag == "NN")
+        if agrees and not self._one_of_many(place) and self._vocabulary.countable(name):
+            yield Has(name, number)
+        if self._tokens[place].tag != "NN":
+            return
+        for verb in self._verbs(place):
+            if self._vocabulary.action(self._tokens[verb].lower) and not self._children(verb, "dobj", "neg", "prt"):
+                yield Has(name, self._tokens[verb].lower)
+        adjectives = self._children(place, "amod")
+        head = self._tokens[place].head
+        if self._tokens[place].dep == "nsubj" and self._tokens[head].lemma == "be":
+            adjectives += self._children(head, "acomp")
+        for adjective in adjectives:
+            for one in (adjective, *self._children(adjective, "conj")):
+                value = self._tokens[one].lower
+                shade = value in _SHADES or (one > 0 and self._tokens[one - 1].lower in _SHADES)
+                changed = self._children(one, "advmod", "npadvmod", "neg", "prep")
+                if self._vocabulary.attribute(value) and not shade and not changed:
+                    yield Has(name, value)
+
+    def _relations(self, place: int, name: str) -> Iterator[Relates]:
+        if self._tokens[place].tag != "NN":
+            return
+        for relation, end in self._joined(place):
+            others = [c for c in self._below[end] if c in self._things and self._tokens[c].dep in {"pobj", "dobj"}]
+            for other in others:
+                if self._tokens[other].tag == "NN" and not self._coordinated(place) | self._coordinated(other):
+                    for text in {relation, self._without_posture(relation)}:
+                        if self._vocabulary.one_way(text):
+                            yield Relates(name, text, self._things[other])
+
+    def _joined(self, place: int) -> Iterator[tuple[str, int]]:
+        """Yield each relation that a noun is the subject of, with the position of the word that governs the object."""
+        if self._tokens[place].dep in {"ROOT", "nsubj", "attr"}:  # behind an object, it may belong to the verb
+            yield from self._after(place, place, "")
+        for verb in self._verbs(place):
+            if self._children(verb, "neg", "nsubjpass", "prt"):
+                continue
+            tag = self._tokens[verb].tag
+            text = self._tokens[verb].lower if tag in {"VBG", "VBN"} else _participle(self._tokens[verb].lemma)
+            if tag != "VBN":
+                yield text, verb
+            yield from self._after(verb, verb, f"{text} ")
+
+    def _verbs(self, place: int) -> Iterator[int]:
+        """Yield the verbs that a noun is the subject of; a participle must follow it at once."""
+        yield from (c for c in self._children(place, "acl") if c == place + 1 and self._tokens[c].tag in {"VBG", "VBN"})
+        head = self._tokens[place].head
+        if self._tokens[place].dep == "nsubj" and self._tokens[head].pos == "VERB":
+            yield head
+
+    def _after(self, head: int, place: int, text: str) -> Iterator[tuple[str, int]]:
+        """Yield the preposition that follows a word at once."""
+        for child in self._children(head, "prep"):
+            if child != place + 1:
+                continue
+            long = tuple(token.lower for token in self._tokens[child : child + 3])
+            if long in _LONG:
+                yield text + _LONG[long], child + 2
+            else:
+                yield text + self._tokens[child].lower, child
+
+    def _children(self, place: int, *labels: str) -> list[int]:
+        return [child for child in self._below[place] if self._tokens[child].dep in labels]
+
+    def _without_posture(self, relation: str) -> str:
+        first, _, rest = relation.partition(" ")
+        return rest if first in _POSTURES else relation
+
+    def _coordinated(self, place: int) -> bool:
+        return self._tokens[place].dep == "conj" or bool(self._children(place, "conj"))
+
+    def _is_the_thing(self, place: int) -> bool:
+        words = {self._tokens[child].lower for child in self._children(place, "amod", "det", "compound")}
+        if words & _NOT_THE_THING or "no" in words or self._tokens[place].dep in {"poss", "nmod", "npadvmod"}:
+            return False
+        return self._governor(place) not in _PICTURED
+
+    def _one_of_many(self, place: int) -> bool:
+        words = {self._tokens[child].lower for child in self._children(place, "amod", "det")}
+        return bool(words & {"another", "other", "each", "every", "several", "many"}) or self._governor(place) in _MANY
+
+    def _governor(self, place: int) -> str:
+        """Return the lemma of A in "A of ...", if the thing is what follows "of"; otherwise ""."""
+        head = self._tokens[place].head
+        if self._tokens[place].dep != "pobj" or self._tokens[head].lower != "of":
+            return ""
+        return self._tokens[self._tokens[head].head].lemma.lower()
+
+
+@lru_cache(maxsize=4096)
+def _participle(lemma: str) -> str:
+    """Return the form of a verb that ends in -ing."""
+    found = form(lemma, "VBG")
+    return found[0] if found else lemma
+
+
+# Facts from scene graphs: attributes and relations of things that have a name of their own in the graph.
+#
+# If a graph has two things with one name, or with names that may mean the same, no fact about one of them is used: "a
+# cup behind a plate" may be true of the other cup as well. If an image may have more things of a name than its graph,
+# facts about them are not used.
+
+
+def graph_scene(graph: SceneGraph, vocabulary: Vocabulary) -> Scene:
+    """Return what a graph says of its image."""
+    known = {name: one for name, one in graph.objects.items() if vocabulary.knows(one.name)}
+    facts: set[Fact] = set()
+    for thing in known.values():
+        facts |= {Has(thing.name, value) for value in thing.attributes if vocabulary.attribute(value)}
+        for relation in thing.relations:
+            if relation.object in known and vocabulary.one_way(relation.name):
+                facts.add(Relates(thing.name, relation.name, known[relation.object].name))
+    names = Counter(thing.name for thing in graph.objects.values())
+    several = {
+        name
+        for name in {thing.name for thing in known.values()}
+        if sum(number for other, number in names.items() if vocabulary.possible(name, other)) > 1
+        or has_others(name, graph, vocabulary.ontology)
+    }
+    return Scene(image=graph.id, facts=frozenset(facts), several=frozenset(several))

@@ -1,0 +1,165 @@
+"""Find two images with captions of the same words in another order, each true of one of them only.
+
+All statements of all images are put into an index by the multiset of their words, so no two are compared that do not
+have the same words (Winoground, section 3.1). Two statements make a pair if one contradicts the other: A is behind B
+and B is behind A; a red cup and a blue plate, and a blue cup and a red plate; two dogs and one cat, and one dog and two
+cats.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from vlgate.perturb.foils.candidates import Found, Swap
+from vlgate.perturb.foils.swap_facts import (
+    NUMBERS,
+    Fact,
+    Has,
+    Relates,
+    Scene,
+    Statement,
+    Vocabulary,
+    certain,
+    statements,
+)
+
+SAME_IMAGE = "both are captions of one image"
+SAME_FACTS = "the order changes no fact"
+NO_CONTRADICTION = "neither caption contradicts the other"
+BOTH_TRUE = "a caption is true of both images"
+UNSURE = "an image may have several such things, or its captions disagree"
+
+_WORD = re.compile(r"[\w'-]+")
+
+
+class _Contrast(NamedTuple):
+    """Facts of two statements that contradict each other, and what changes places: Object, Relation or Both."""
+
+    one: frozenset[Fact]
+    other: frozenset[Fact]
+    collapsed_tag: str
+
+
+def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Found:
+    """Return the pairs of all scenes, at most one for each two images, and a reason for each pair that is not one.
+
+    If several images have one caption and several the other, each image is in one pair at most.
+    """
+    by_image = {scene.image: scene for scene in scenes}
+    sure = {scene.image: certain(scene, vocabulary) for scene in by_image.values()}
+    index: dict[tuple[str, ...], list[Statement]] = defaultdict(list)
+    for scene in by_image.values():
+        for statement in (*scene.captions, *statements(scene, sure[scene.image], vocabulary)):
+            index[statement.key].append(statement)
+    found: dict[tuple[str, str], Swap] = {}
+    refused: list[str] = []
+    shared = (index[key] for key in sorted(key for key, group in index.items() if len(group) > 1))
+    for group in sorted(shared, key=lambda group: not group[0].text):  # whole captions first
+        for one, other in _pairs(group):
+            contrast = _contrast(one, other, vocabulary)
+            why = _refused(one, other, contrast, by_image, sure)
+            if contrast is None or why:
+                refused.append(why)
+            else:
+                first, second = sorted((one.image, other.image))
+                found.setdefault((first, second), _swap(one, other, contrast, vocabulary))
+    return Found(candidates=tuple(found.values()), refused=tuple(refused))
+
+
+def _pairs(group: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:
+    """Yield pairs of statements that say different things with the same words, each image once for each two texts."""
+    by_wording: dict[tuple[object, ...], dict[str, Statement]] = defaultdict(dict)
+    for statement in group:
+        by_wording[statement.words or statement.facts].setdefault(statement.image, statement)
+    for one, other in combinations(by_wording.values(), 2):
+        yield from zip(one.values(), other.values(), strict=False)
+
+
+def _refused(
+    one: Statement,
+    other: Statement,
+    contrast: _Contrast | None,
+    scenes: Mapping[str, Scene],
+    sure: Mapping[str, frozenset[Fact]],
+) -> str:
+    """Return why two statements of the same words do not make a pair, or ""."""
+    if one.image == other.image:
+        return SAME_IMAGE
+    if contrast is None:
+        return NO_CONTRADICTION if set(one.facts) ^ set(other.facts) else SAME_FACTS
+    if contrast.one <= scenes[other.image].facts or contrast.other <= scenes[one.image].facts:
+        return BOTH_TRUE
+    return "" if contrast.one <= sure[one.image] and contrast.other <= sure[other.image] else UNSURE
+
+
+def _swap(one: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:
+    first, second = (vocabulary.said(sorted(facts)) for facts in (contrast.one, contrast.other))
+    captions = (one.text or vocabulary.said(one.facts), other.text or vocabulary.said(other.facts))
+    morphemes = {} if _forms(captions[0]) == _forms(captions[1]) else {"secondary_tag": "Morpheme-Level"}
+    return Swap(
+        images=(one.image, other.image),
+        captions=captions,
+        why=f"The first image has {first}, the second has {second}.",
+        tags=_tags(contrast, one, vocabulary) | morphemes,
+    )
+
+
+def _forms(text: str) -> list[str]:
+    """Return the words of a text in lower case, sorted; "an" counts as "a"."""
+    return sorted("a" if word == "an" else word for word in _WORD.findall(text.lower()))
+
+
+def _contrast(one: Statement, other: Statement, vocabulary: Vocabulary) -> _Contrast | None:
+    """Return the first facts of two statements that contradict each other, or None."""
+    turned = next(_turned(one, other, vocabulary), None)
+    exchanged = next(_exchanged(one, other, vocabulary), None)
+    facts = turned or exchanged
+    if facts is None:
+        return None
+    # Two nouns that change places under their adjectives are one swap, and so are two phrases with them.
+    apart = turned and exchanged and {f.noun for f in exchanged[0]} != {turned[0][0].subject, turned[0][0].object}
+    if apart or one.nouns != other.nouns:
+        return _Contrast(frozenset(facts[0]), frozenset(facts[1]), "Both")
+    return _Contrast(frozenset(facts[0]), frozenset(facts[1]), "Object" if turned else "Relation")
+
+
+def _turned(
+    one: Statement, other: Statement, vocabulary: Vocabulary
+) -> Iterator[tuple[tuple[Relates], tuple[Relates]]]:
+    """Yield each relation of the first statement that the second has the other way round."""
+    for fact in one.facts:
+        if isinstance(fact, Relates) and fact not in other.facts and vocabulary.one_way(fact.relation):
+            turned = Relates(fact.object, fact.relation, fact.subject)
+            if turned in other.facts:
+                yield (fact,), (turned,)
+
+
+def _exchanged(
+    one: Statement, other: Statement, vocabulary: Vocabulary
+) -> Iterator[tuple[tuple[Has, Has], tuple[Has, Has]]]:
+    """Yield each two values of the first statement that the second says of each other's thing."""
+    for first, second in combinations([fact for fact in one.facts if isinstance(fact, Has)], 2):
+        if vocabulary.exchangeable(first, second):
+            exchanged = (Has(first.noun, second.value), Has(second.noun, first.value))
+            if set(exchanged) <= set(other.facts):
+                yield (first, second), exchanged
+
+
+def _tags(contrast: _Contrast, statement: Statement, vocabulary: Vocabulary) -> dict[str, str]:
+    """Return the tags of Winoground's release, and whether the captions are whole ones or made of parts of them."""
+    fact = next(iter(contrast.one))
+    if isinstance(fact, Relates):
+        tag = "Noun"
+    elif fact.value in NUMBERS:
+        tag = "Determiner-Numeral"
+    elif vocabulary.action(fact.value):
+        tag = "Verb-Intransitive"
+    else:
+        tag = f"Adjective-{vocabulary.category(fact.value).title()}"
+    preds = "2" if tag == "Verb-Intransitive" else "1"
+    origin = "caption" if statement.text else "part"
+    return {"collapsed_tag": contrast.collapsed_tag, "tag": tag, "num_main_preds": preds, "origin": origin}

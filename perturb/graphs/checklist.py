@@ -1,0 +1,255 @@
+"""What VL-CheckList's foils share: the words of a collection, their likeness, and likely relations."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from vlgate.perturb.foils.candidates import Foil, Found, TextEncoder
+from vlgate.perturb.graphs.names import known_form, wording
+from vlgate.perturb.ontology import Ontology, default_ontology
+from vlgate.perturb.ontology.expectations import Surroundings
+from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.scene_graph import SceneGraph
+from vlgate.perturb.text.grammar import either_number
+from vlgate.types import FloatArray
+
+# How alike two words are: by a model of sentence similarity, or by the ontology alone.
+
+LIMIT = 0.5
+"""The cosine from which two words are too alike to replace each other (VL-CheckList, section 3.2)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likeness:
+    """Compares words by the cosines of their vectors; without an encoder no two words are too alike.
+
+    Each word is encoded once; ``learn`` encodes many in one batch. Whether two names fit one thing is another
+    question, which the ontology answers.
+    """
+
+    encoder: TextEncoder | None = None
+    limit: float = LIMIT
+    vectors: dict[str, FloatArray] = field(default_factory=dict)
+
+    def learn(self, words: Iterable[str]) -> None:
+        """Encode the words that are new."""
+        new = sorted(set(words) - self.vectors.keys())
+        if self.encoder is not None and new:
+            self.vectors.update(zip(new, self.encoder.encode(new), strict=True))
+
+    def too_alike(self, one: str, other: str) -> bool:
+        """Return whether the cosine of two words is the limit or more."""
+        if self.encoder is None:
+            return False
+        if one not in self.vectors or other not in self.vectors:
+            self.learn((one, other))
+        return float(np.dot(self.vectors[one], self.vectors[other])) >= self.limit
+
+
+# The words of a collection of scene graphs, counted by what they stand with: the replacements of VL-CheckList.
+
+SUBJECT, OBJECT = "subject", "object"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """The names of a collection, counted.
+
+    ``names`` counts them all, ``placed`` by (role, text of the relation), and ``beside`` by (role, text of the
+    relation, name of the other thing).
+    """
+
+    names: Counter[str]
+    placed: Mapping[tuple[str, str], Counter[str]]
+    beside: Mapping[tuple[str, str, str], Counter[str]]
+
+
+def vocabulary_of(graphs: Iterable[SceneGraph], ontology: Ontology | None = None) -> Vocabulary:
+    """Count the names in graphs that the ontology knows.
+
+    >>> vocabulary_of([]).names
+    Counter()
+    """
+    known = default_ontology() if ontology is None else ontology
+    names: Counter[str] = Counter()
+    placed: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    beside: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+    for graph in graphs:
+        for thing in graph.objects.values():
+            names.update([thing.name] if known.knows(thing.name) else [])
+            for relation in thing.relations:
+                text, other = wording(relation.name, known), graph.objects.get(relation.object)
+                if not text or other is None:
+                    continue
+                for role, one, beyond in ((SUBJECT, thing.name, other.name), (OBJECT, other.name, thing.name)):
+                    if known.knows(one):
+                        placed[role, text][one] += 1
+                        beside[role, text, beyond][one] += 1
+    return Vocabulary(names=names, placed=dict(placed), beside=dict(beside))
+
+
+# Whether somebody would write a relation of two nouns: a cup on a table, and no plane there.
+
+BESIDE = frozenset(
+    ("near", "next to", "beside", "by", "close to", "in front of", "behind", "to the left of", "to the right of"),
+)
+"""Relations between any two things of one setting and of about one size."""
+
+_FILE = "slots.tsv"
+_SIZES = ("@tiny", "@small", "@medium", "@large", "@huge")
+_NEAR = 2  # how many steps of size lie between two things that are told beside each other, at most
+_SEVERAL = 2  # how often a collection must have two nouns there: once may be an annotator's slip
+_COMMON = 12  # settings from which a thing tells nothing about what is beside it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slots:
+    """What reads well beside a relation, by a table of scenes and by the things that are found in one setting.
+
+    ``known`` keeps what has been asked.
+    """
+
+    ontology: Ontology
+    known: dict[tuple[str, str, str], bool] = field(default_factory=dict, repr=False, compare=False)
+
+    def reads(self, subject: str, relation: str, other: str, *, seen: int = 0) -> bool:
+        """Return whether somebody would write that the subject has this relation to the other thing.
+
+        ``seen`` is how often the collection has both nouns there.
+
+        >>> from vlgate.perturb.ontology import default_ontology
+        >>> slots = Slots(ontology=default_ontology())
+        >>> slots.reads("cup", "on", "table"), slots.reads("plane", "on", "sidewalk")
+        (True, False)
+        """
+        key = (subject, relation, other)
+        if key not in self.known:
+            self.known[key] = self._usual(*key)
+        return self.known[key] or (seen >= _SEVERAL and relation not in BESIDE)
+
+    def size(self, name: str) -> int | None:
+        """Return the place of a thing in the order of sizes, from 0; None if no list has it.
+
+        >>> from vlgate.perturb.ontology import default_ontology
+        >>> slots = Slots(ontology=default_ontology())
+        >>> [slots.size(name) for name in ("fork", "dogs", "trains", "idea")]
+        [0, 2, 4, None]
+        """
+        for one in self._named(name):
+            for place, size in enumerate(_SIZES):
+                if one in _lists()[size]:
+                    return place
+        return None
+
+    def _usual(self, subject: str, relation: str, other: str) -> bool:
+        one, two = frozenset(self._named(subject)), frozenset(self._named(other))
+        if any(one & subjects and two & others for subjects, others in _lines().get(relation, ())):
+            return True
+        return relation in BESIDE and self._beside(subject, other)
+
+    def _beside(self, subject: str, other: str) -> bool:
+        """Whether both are found in one setting, and are of about one size."""
+        sizes = self.size(subject), self.size(other)
+        if sizes[0] is None or sizes[1] is None or abs(sizes[0] - sizes[1]) > _NEAR:
+            return False
+        forms = [form for name in (subject, other) if (form := known_form(name, self.ontology)) is not None]
+        if len(forms) < 2:
+            return False
+        one, two = (self.ontology.settings(form) for form in forms)
+        return not one.isdisjoint(two) and (len(one) < _COMMON or len(two) < _COMMON)
+
+    def _named(self, name: str) -> tuple[str, ...]:
+        form = known_form(name, self.ontology)
+        if form is None:
+            return (name,)
+        other = self.ontology.nouns[form].other
+        return (*self.ontology.named(form), *(self.ontology.named(other) if self.ontology.knows(other) else ()))
+
+
+@cache
+def _lists() -> dict[str, frozenset[str]]:
+    return {relation: subjects for relation, subjects, _ in _rows() if relation.startswith("@")}
+
+
+@cache
+def _lines() -> dict[str, list[tuple[frozenset[str], frozenset[str]]]]:
+    found: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = {}
+    for relations, subjects, others in _rows():
+        for relation in relations.split("|"):
+            found.setdefault(relation, []).append((subjects, others))
+    return found
+
+
+@cache
+def _rows() -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
+    lists: dict[str, frozenset[str]] = {}
+    rows = []
+    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
+    for row in rows_of(_FILE, text, "relation", "subject", "object"):
+        ends = [frozenset().union(*(_forms(name, lists) for name in row.names(end))) for end in ("subject", "object")]
+        if row["relation"].startswith("@"):
+            lists[row["relation"]] = ends[0]
+        rows.append((row["relation"], ends[0], ends[1]))
+    return tuple(rows)
+
+
+def _forms(name: str, lists: dict[str, frozenset[str]]) -> frozenset[str]:
+    return lists[name] if name.startswith("@") else frozenset(either_number(name))
+
+
+# What VL-CheckList's objects, attributes and relations share: what may judge the words, and what is kept of them.
+
+POSITIVE = "the foil is a caption of the same image"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """Where replacements come from: the collection's words, the ontology, and how alike two words may be.
+
+    ``most`` is how many foils are made of one caption by replacing one part of it: of several, a set chooses one so
+    that its classes are balanced. ``seed`` decides which they are, together with the image and the caption.
+    ``sole`` says that graphs name all who do something, as role frames do, and not only some of an image's persons.
+    ``classes`` keeps the classes of nouns, ``pools`` what may replace a noun in a place, or an attribute; ``where``
+    tells in which setting an image was taken, and ``slots`` which nouns read well beside a relation.
+    """
+
+    vocabulary: Vocabulary
+    ontology: Ontology = field(default_factory=default_ontology)
+    likeness: Likeness = field(default_factory=Likeness)
+    seed: int = 0
+    most: int = 1
+    sole: bool = False
+    classes: dict[str, frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
+    pools: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict, repr=False, compare=False)
+    where: Surroundings = field(init=False, repr=False, compare=False)
+    slots: Slots = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Tell settings and what reads well by the ontology."""
+        known = Surroundings(settings=self.ontology.settings, usual=self.ontology.expected.usual)
+        object.__setattr__(self, "where", known)
+        object.__setattr__(self, "slots", Slots(ontology=self.ontology))
+
+
+def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> Found:
+    """Return the foils of each part of a caption, each part once, without captions of the image.
+
+    ``captions`` are all of these.
+    """
+    true = frozenset(captions)
+    kept: dict[tuple[str, str], list[Foil]] = {}
+    refused: list[str] = []
+    for one in found:
+        if isinstance(one, str):
+            refused.append(one)
+        elif fit := [foil for foil in one if foil.foil not in true]:
+            kept.setdefault((fit[0].caption, fit[0].classes[0]), fit)
+        else:
+            refused.append(POSITIVE)
+    return Found(candidates=tuple(foil for fit in kept.values() for foil in fit), refused=tuple(refused))

@@ -1,0 +1,203 @@
+"""Names and phrases of a scene graph's things: what may be called what, "a cup on a table"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject
+from vlgate.perturb.text.grammar import article
+from vlgate.perturb.text.sentences import number_of, read_predicate
+
+# Whether a thing of one name may be called another, and whether two attributes contradict each other.
+
+
+def may_be_called(named: str, name: str, ontology: Ontology) -> bool:
+    """Return whether a thing that is annotated ``named`` may be called ``name`` by somebody else.
+
+    A name that the ontology does not know counts by its last word; if that is unknown too, by the words they share.
+
+    >>> from vlgate.perturb.ontology import default_ontology
+    >>> [may_be_called("mug", name, default_ontology()) for name in ("cup", "cups", "fork")]
+    [True, True, False]
+    """
+    if named == name:
+        return True
+    one, other = known_form(named, ontology), known_form(name, ontology)
+    if one is None or other is None:
+        return not set(named.split()).isdisjoint(name.split())
+    return other in ontology.possible(one)
+
+
+class Namesakes:
+    """The things of a graph that may be called by a name; each name is compared once."""
+
+    def __init__(self, graph: SceneGraph, ontology: Ontology) -> None:
+        """Group the things by their names."""
+        self._ontology = ontology
+        self._things: dict[str, list[SceneObject]] = {}
+        for thing in graph.objects.values():
+            self._things.setdefault(thing.name, []).append(thing)
+        self._called: dict[str, tuple[SceneObject, ...]] = {}
+
+    def of(self, name: str) -> tuple[SceneObject, ...]:
+        """Return the things that may be called so, those of one name together."""
+        if name not in self._called:
+            alike = (things for named, things in self._things.items() if may_be_called(named, name, self._ontology))
+            self._called[name] = tuple(thing for things in alike for thing in things)
+        return self._called[name]
+
+
+def same_kind(one: str, other: str, ontology: Ontology) -> bool:
+    """Return whether one name says what the other does: they are equal, synonyms, or one is above the other.
+
+    >>> from vlgate.perturb.ontology import default_ontology
+    >>> [same_kind("sneakers", name, default_ontology()) for name in ("shoes", "hat")]
+    [True, False]
+    """
+    a, b = known_form(one, ontology), known_form(other, ontology)
+    return one == other or (a is not None and b is not None and (a in ontology.certain(b) or b in ontology.certain(a)))
+
+
+def known_form(name: str, ontology: Ontology) -> str | None:
+    """Return the name if the ontology knows it, else its last word if it knows that, else None."""
+    if ontology.knows(name):
+        return name
+    head = name.rpartition(" ")[2]
+    return head if ontology.knows(head) else None
+
+
+def contradict(some: Iterable[str], others: Iterable[str], ontology: Ontology) -> bool:
+    """Return whether a thing with the first attributes cannot have one of the others.
+
+    Attributes of several colors ("red and black") count by their parts: none of a color's parts may go together.
+
+    >>> from vlgate.perturb.ontology import default_ontology
+    >>> ontology = default_ontology()
+    >>> contradict(["white", "old"], ["blue"], ontology), contradict(["red and white"], ["red"], ontology)
+    (True, False)
+    """
+    mine = [parts_of(attribute) for attribute in some]
+    theirs = [parts_of(attribute) for attribute in others]
+    return any(
+        any(_all_exclusive(one, other, ontology) for one in mine)
+        and not any(set(one) & set(other) for one in mine for other in theirs)
+        for other in theirs
+    )
+
+
+def parts_of(attribute: str) -> tuple[str, ...]:
+    """Return the attributes that "and" joins: ("red", "black") of "red and black"."""
+    return tuple(attribute.split(" and "))
+
+
+def _all_exclusive(one: tuple[str, ...], other: tuple[str, ...], ontology: Ontology) -> bool:
+    return all(ontology.exclusive(a, b) for a in one for b in other)
+
+
+# Phrases of a scene graph's things and relations: "a cup on a table", "a plane in the sky".
+
+_THE = frozenset(
+    ("air", "background", "beach", "floor", "foreground", "ground", "horizon", "moon", "ocean", "sea", "sky", "sun")
+)
+"""Things that an image has once: "the sky"."""
+
+_VAGUE = frozenset(
+    (
+        *(
+            "area",
+            "back",
+            "background",
+            "bottom",
+            "china",
+            "color",
+            "colors",
+            "distance",
+            "end",
+            "foreground",
+            "front",
+            "image",
+        ),
+        *("left", "middle", "outline", "photo", "picture", "rear", "right", "scene", "top of", "view"),
+    ),
+)
+_PARTS = frozenset(("area", "part", "parts", "portion", "section", "side"))
+"""What names no thing behind any word: "an inner part"."""
+
+NO_NUMBER = "the number of a noun is not certain"
+NO_READING = "the relation does not read between two nouns"
+VAGUE = "a noun is vague"
+ONE_THING = "the relation is one of a thing to itself or to its like"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triple:
+    """A relation of a graph with its wording, and the determiners of both nouns ("a", "an", "the" or "")."""
+
+    subject: SceneObject
+    text: str
+    object: SceneObject
+    determiners: tuple[str, str]
+
+    def said(self, *, subject: str = "", text: str = "", object: str = "") -> str:  # noqa: A002
+        """Return the phrase, with other words in some places: "a cup on a table"."""
+        one, other = self.determiners
+        return " ".join(
+            f"{one} {subject or self.subject.name} {text or self.text} {other} {object or self.object.name}".split()
+        )
+
+
+def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontology: Ontology) -> Triple | str:
+    """Return the phrase of a relation, or why it has none."""
+    other, text = graph.objects.get(relation.object), wording(relation.name, ontology)
+    if not text:
+        return NO_READING
+    if other is None or other.id == subject.id or other.name == subject.name:
+        return ONE_THING
+    if any(is_vague(one.name, ontology) for one in (subject, other)):
+        return VAGUE
+    determiners = determiner(subject.name), determiner(other.name)
+    if determiners[0] is None or determiners[1] is None:
+        return NO_NUMBER
+    return Triple(subject=subject, text=text, object=other, determiners=(determiners[0], determiners[1]))
+
+
+def is_vague(name: str, ontology: Ontology) -> bool:
+    """Return whether no question is asked about a noun ("part"), or it is a place in the image ("right")."""
+    return (
+        name in _VAGUE
+        or name.rpartition(" ")[2] in _PARTS
+        or (ontology.knows(name) and not ontology.nouns[name].askable)
+    )
+
+
+def wording(relation: str, ontology: Ontology) -> str:
+    """Return how a relation reads behind a noun, or "" if it does not: a verb that the ontology lacks as a participle.
+
+    >>> from vlgate.perturb.ontology import default_ontology
+    >>> [wording(name, default_ontology()) for name in ("wears", "next to", "juggling", "of")]
+    ['wearing', 'next to', 'juggling', '']
+    """
+    reading = ontology.relations.get(relation)
+    if reading is not None:
+        return reading.text
+    predicate = read_predicate(relation) if relation.split(" ", 1)[0].endswith("ing") else None
+    return "" if predicate is None else predicate.verb.participle
+
+
+@cache
+def determiner(phrase: str, noun: str = "") -> str | None:
+    """Return the word before a phrase whose noun is ``noun`` or the phrase itself, or None if that is not certain.
+
+    >>> [determiner(name) for name in ("cup", "apple", "cups", "sky", "gribbleflax")]
+    ['a', 'an', '', 'the', None]
+    """
+    name = noun or phrase
+    if name in _THE:
+        return "the"
+    number = number_of(name)
+    if number is None:
+        return None
+    return article(phrase) if number == "singular" else ""

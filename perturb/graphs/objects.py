@@ -1,0 +1,265 @@
+"""Captions in which one object is replaced by one that the image does not show (VL-CheckList, objects)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+
+from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.graphs.absence import Absence, common_names
+from vlgate.perturb.graphs.checklist import OBJECT, SUBJECT, Words, checked
+from vlgate.perturb.graphs.names import Triple, determiner, triple_of
+from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, place_of, size_of
+from vlgate.perturb.text.sentences import read_predicate
+from vlgate.seeds import quick_generator
+
+UNKNOWN = "the ontology does not know the noun, or it is vague"
+SEVERAL_WORDS = "the noun has several words"
+NONE_ABSENT = "nothing of its class that would stand there is surely absent"
+UNUSUAL = "nobody would write the caption"
+
+_DRAWS = 8
+_FEW = 30  # nouns of a place, up to which they are looked at one by one
+# Relations between things of any kind; behind others, such as "at", only nouns that the collection has there read well.
+_FREE = frozenset(
+    (
+        *("above", "behind", "below", "beside", "beneath", "by", "carrying", "close to", "holding", "in front of"),
+        *("near", "next to", "on", "on top of", "over", "standing next to", "to the left of", "to the right of"),
+        *("touching", "under", "underneath", "wearing", "with"),
+    ),
+)
+# What is done to several things at a time, and behind which words a verb has one thing.
+_AT_ONCE = frozenset(
+    (
+        *("carry", "contain", "cover", "display", "face", "hang", "have", "hold", "include", "look", "pass", "sell"),
+        *("show", "surround", "touch", "use", "watch", "wear"),
+    )
+)
+_PLACED = frozenset(("at", "in", "inside", "on", "on top of"))
+# What images often show and annotators leave out.
+_CLUTTER = frozenset(
+    (
+        *("button", "buttons", "cable", "cables", "cord", "cords", "crumb", "crumbs", "decoration", "dirt", "dust"),
+        *(
+            "edge",
+            "floor",
+            "grass",
+            "ground",
+            "image",
+            "label",
+            "leaf",
+            "leaves",
+            "letter",
+            "letters",
+            "light",
+            "lights",
+        ),
+        *("line", "lines", "logo", "mark", "marks", "napkin", "number", "numbers", "object", "objects", "outlet"),
+        *("paper", "papers", "part", "pebble", "pebbles", "pen", "pencil", "people", "person", "photo", "picture"),
+        *("pictures", "plant", "plants", "plug", "pole", "poles", "reflection", "rock", "rocks", "screw", "screws"),
+        *("shadow", "shadows", "sign", "signs", "sky", "sticker", "stickers", "stone", "string", "stripe", "stripes"),
+        *("tag", "thing", "things", "tree", "trees", "wall", "walls", "window", "windows", "wire", "wires", "word"),
+        *("words", "writing"),
+    ),
+)
+
+
+def object_foils(graph: SceneGraph, words: Words) -> Found:
+    """Make a foil of each end of each relation: its noun is replaced by one of its class that the image does not show.
+
+    A noun counts as absent if no object of the graph may be called so or may have such a part unannotated, and nobody
+    would expect it there (``absence``). The second is not asked of what somebody does something to, if it is one thing
+    at a time: who rides a horse rides no cow. Nouns that the collection has in the same place, behind the same
+    relation, come first, in the shares that they have there.
+
+    Returns: foils with the tags ``role`` (subject or object), ``size`` and, if the image's size is known, ``location``;
+    and a reason for each end that gives none.
+    """
+    triples = [
+        triple_of(thing, relation, graph, words.ontology)
+        for thing in graph.objects.values()
+        for relation in thing.relations
+    ]
+    captions = [one.said() for one in triples if isinstance(one, Triple)]
+    return checked(_foils(graph, triples, words), captions)
+
+
+def _foils(graph: SceneGraph, triples: list[Triple | str], words: Words) -> Iterator[list[Foil] | str]:
+    absence = Absence(graph, words.ontology, words.where)
+    for triple in triples:
+        if isinstance(triple, str):
+            yield triple
+        elif not reads_well(triple, words):
+            yield UNUSUAL
+        else:
+            for role in (SUBJECT, OBJECT):
+                yield _made(graph, triple, role, words, absence)
+
+
+def reads_well(triple: Triple, words: Words, *, subject: str = "", object: str = "") -> bool:  # noqa: A002
+    """Return whether somebody would write a triple, with another noun at one end: frames are written by persons."""
+    one, other = subject or triple.subject.name, object or triple.object.name
+    if words.sole:
+        return True
+    seen = words.vocabulary.beside.get((OBJECT, triple.text, one), Counter())[other]
+    return words.slots.reads(one, triple.text, other, seen=seen)
+
+
+def _made(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> list[Foil] | str:
+    thing = triple.subject if role == SUBJECT else triple.object
+    if " " in thing.name:
+        return SEVERAL_WORDS
+    if not words.ontology.knows(thing.name) or not words.ontology.nouns[thing.name].askable:
+        return UNKNOWN
+    others = _replacements(graph, triple, role, words, absence)
+    if not others:
+        return NONE_ABSENT
+    caption, tags = triple.said(), {"role": role, **box_tags(thing, graph)}
+    return [
+        Foil(
+            caption=caption,
+            foil=triple.said(subject=other) if role == SUBJECT else triple.said(object=other),
+            classes=(thing.name, other),
+            why=f"nothing in the image may be called {other!r}",
+            tags=tags,
+        )
+        for other in others
+    ]
+
+
+def box_tags(thing: SceneObject, graph: SceneGraph) -> Mapping[str, str]:
+    """Return the tags of an object's box: ``size``, and ``location`` if the size of the image is known."""
+    image = image_size(graph)
+    tags = {"size": size_of(thing.box)}
+    return tags if image is None else {**tags, "location": place_of(thing.box, image)}
+
+
+def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: Absence) -> Sequence[str]:
+    thing = triple.subject if role == SUBJECT else triple.object
+    random = f"{words.seed}:object:{graph.id}:{triple.said()}:{role}"
+    anywhere = not takes_one(triple.text) or (role == SUBJECT and not words.sole)
+
+    def fits(one: str) -> bool:
+        """Whether a noun is absent, says something else, and would stand there."""
+        return (
+            absence.lacks(one, anywhere=anywhere)
+            and not words.likeness.too_alike(thing.name, one)
+            and reads_well(triple, words, **{role: one})
+        )
+
+    found: dict[str, None] = {}
+    for pool in _pools(triple, role, words):
+        found |= dict.fromkeys(_drawn(pool, random, fits, words.most))
+        if len(found) >= words.most:
+            break
+    return list(found)[: words.most]
+
+
+@cache
+def takes_one(relation: str) -> bool:
+    """Return whether who does something does it to one thing at a time, so that the thing is no other one.
+
+    >>> [takes_one(relation) for relation in ("riding", "sitting on", "wearing", "standing near", "on")]
+    [True, True, False, False, False]
+    """
+    predicate = read_predicate(relation)
+    if predicate is None or predicate.passive or predicate.verb.base in _AT_ONCE:
+        return False
+    return not predicate.verb.rest or predicate.verb.rest in _PLACED
+
+
+def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most: int) -> Sequence[str]:
+    """Draw some of the nouns that fit, each as often as its count says, by a generator of that name.
+
+    Of a large pool most draws fit, so few nouns are looked at.
+    """
+    names = [one for one in pool if fits(one)] if len(pool) <= _FEW else list(pool)
+    if not names:
+        return ()
+    random = quick_generator(name)
+    drawn = dict.fromkeys(random.choices(names, [pool[one] for one in names], k=_DRAWS * most))
+    found = list(islice((one for one in drawn if fits(one)), most))
+    if found:
+        return found
+    fitting = [one for one in names if one not in drawn and fits(one)]
+    return random.choices(fitting, [pool[one] for one in fitting])[:1] if fitting else ()
+
+
+def _fits(one: str, other: str, wanted: str, words: Words) -> bool:
+    """Whether a noun may stand in the place of another: one word, of its class and number, behind the same article."""
+    return _alike(one, other, words) and _stands(one, other, wanted, words)
+
+
+def _stands(one: str, other: str, wanted: str, words: Words) -> bool:
+    if " " in other or other in _CLUTTER or not words.ontology.nouns[other].askable or determiner(other) != wanted:
+        return False
+    return bool(words.ontology.nouns[one].other) == bool(words.ontology.nouns[other].other)  # "pants", not "hats"
+
+
+def _alike(one: str, other: str, words: Words) -> bool:
+    some, others = _known_classes(one, words), _known_classes(other, words)
+    return other != one and (not some.isdisjoint(others) if some or others else True)
+
+
+def _known_classes(name: str, words: Words) -> frozenset[str]:
+    if name not in words.classes:
+        words.classes[name] = _classes(name, words.ontology)
+    return words.classes[name]
+
+
+def _pools(triple: Triple, role: str, words: Words) -> Iterator[Mapping[str, int]]:
+    """Nouns to choose from: those beside the same noun, those in the same place, all of the collection, common ones.
+
+    A noun without a class is only replaced by one beside the same noun: what is "on a building" may be a clock.
+    """
+    thing, other, place = (triple.subject, triple.object, 0) if role == SUBJECT else (triple.object, triple.subject, 1)
+    name, text, wanted, vocabulary = thing.name, triple.text, triple.determiners[place], words.vocabulary
+    near = (role, text, other.name)
+    yield _pool(name, wanted, near, words, lambda: vocabulary.beside.get(near, Counter()))
+    if _known_classes(name, words):
+        yield _pool(name, wanted, (role, text), words, lambda: vocabulary.placed.get((role, text), Counter()))
+    if text in _FREE and _known_classes(name, words):
+        yield _pool(name, wanted, ("all",), words, lambda: vocabulary.names)
+        yield _pool(name, wanted, ("common",), words, lambda: Counter(_common(words)))
+
+
+def _pool(
+    name: str, wanted: str, place: tuple[str, ...], words: Words, counted: Callable[[], Counter[str]]
+) -> Mapping[str, int]:
+    """The nouns of a place that may stand for a name, with their counts; each pool is made once."""
+    key = (name, wanted, *place)
+    if key not in words.pools:
+        found = counted()
+        fitting = _fitting(name, wanted, words) if len(found) > _FEW else found
+        names = [one for one in sorted(found) if one in fitting]
+        if fitting is found:
+            names = [one for one in names if _fits(name, one, wanted, words)]
+        words.pools[key] = {one: found[one] for one in names}
+    return words.pools[key]
+
+
+def _fitting(name: str, wanted: str, words: Words) -> Mapping[str, int]:
+    """All nouns of the collection, and common ones, that fit the place of one: the same for every relation."""
+    key = (name, wanted)
+    if key not in words.pools:
+        standing = ("standing", wanted, "inflected" if words.ontology.nouns[name].other else "")
+        if standing not in words.pools:
+            names = sorted({*words.vocabulary.names, *_common(words)})
+            words.pools[standing] = {one: 1 for one in names if _stands(name, one, wanted, words)}
+        words.pools[key] = {one: 1 for one in words.pools[standing] if _alike(name, one, words)}
+    return words.pools[key]
+
+
+def _common(words: Words) -> Mapping[str, int]:
+    if ("common names",) not in words.pools:
+        words.pools["common names",] = dict.fromkeys(common_names(words.ontology), 1)
+    return words.pools["common names",]
+
+
+def _classes(name: str, ontology: Ontology) -> frozenset[str]:
+    """The classes of a noun, in both numbers: those above it, and itself if there are others below."""
+    above = (*ontology.hypernyms(name), *((name,) if ontology.hyponyms(name) else ()))
+    return frozenset((*above, *(ontology.nouns[one].other for one in above))) - {""}

@@ -1,0 +1,433 @@
+"""Persons in scene graphs: who is one, their features, and which features exclude each other (BLA, 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from vlgate.perturb.foils.candidates import Grammaticality, SentenceSet, TextEncoder
+from vlgate.perturb.graphs.names import contradict, known_form, may_be_called, parts_of
+from vlgate.perturb.ontology import Ontology, default_ontology
+from vlgate.perturb.ontology.nouns import Number
+from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject, inside, overlap, share
+from vlgate.perturb.text.grammar import regular_singular, singular
+from vlgate.perturb.text.sentences import Verb, bare_or_a, number_of, read_predicate
+
+# Which names in scene graphs are persons: what WordNet files under ``noun.person`` (BLA, section 4.3.1).
+
+IsPerson = Callable[[str], bool]
+"""Whether a name of an object is one of persons."""
+
+_PEOPLE_FILE = "people.tsv"
+_ROOTS = frozenset(("person", "people"))
+# Persons to the ontology's questions in no certain sense; here they are, as all that photographs of people are named.
+_GROUPS = frozenset(("male", "males", "female", "females"))
+
+_MALE = frozenset(
+    (
+        *("man", "boy", "guy", "gentleman", "father", "dad", "son", "husband", "brother", "grandfather", "grandpa"),
+        *("groom", "king", "waiter"),
+    )
+)
+_FEMALE = frozenset(
+    (
+        *("woman", "girl", "lady", "mother", "mom", "daughter", "wife", "sister", "grandmother", "grandma", "bride"),
+        *("queen", "waitress"),
+    )
+)
+_CHILDREN = frozenset(("boy", "girl", "child", "kid", "toddler", "baby", "infant", "newborn"))
+_ADULTS = frozenset(
+    (
+        *("man", "woman", "guy", "lady", "gentleman", "adult", "father", "mother", "dad", "mom", "parent", "husband"),
+        *("wife", "grandfather", "grandmother"),
+    )
+)
+_ROLES = frozenset(("batter", "catcher", "umpire", "pitcher", "referee", "goalie", "spectator"))
+
+
+@cache
+def may_be_one_person(one: str, other: str) -> bool:
+    """Return whether a person of one name may be called the other: not a man and a woman, not a man and a child.
+
+    A young man may be called a boy.
+
+    >>> [may_be_one_person("man", name) for name in ("player", "men", "woman", "child")]
+    [True, True, False, False]
+    """
+    mine, theirs = (singular(name) or regular_singular(name) or name for name in (one, other))
+    one_head, other_head = mine.rpartition(" ")[2], theirs.rpartition(" ")[2]
+    if {one_head, other_head} <= _ROLES:
+        return one_head == other_head
+    kinds = [(_MALE, _FEMALE)] if "young " in f"{mine} {theirs}" else [(_MALE, _FEMALE), (_CHILDREN, _ADULTS)]
+    return not any((one_head in a and other_head in b) or (one_head in b and other_head in a) for a, b in kinds)
+
+
+@cache
+def known_person(name: str) -> bool:
+    """Return whether a name is a kind of person in the ontology or in the table ``people.tsv``, in either number.
+
+    A compound counts if its last word does and the ontology does not know the whole.
+
+    >>> [known_person(name) for name in ("woman", "tall men", "batter", "businessmen", "crowd", "pole")]
+    [True, True, True, True, False, False]
+    """
+    ontology = default_ontology()
+    one = singular(name) or regular_singular(name) or name
+    if name in _GROUPS or {name, one} & _people():
+        return True
+    if ontology.knows(name):
+        return not ontology.certain(name).isdisjoint(_ROOTS)
+    first, _, head = name.rpartition(" ")
+    return bool(first) and known_person(head)
+
+
+def wordnet_person(lexicon: str = "oewn:2024") -> IsPerson:
+    """Return a function that looks a name up in an installed wordnet: its first sense must be of ``noun.person``.
+
+    "person" itself, which WordNet files under ``noun.Tops``, is one too. A compound that the wordnet lacks is looked up
+    by its last word.
+
+    Raises: ValueError if the library ``wn`` or the lexicon is not installed.
+
+    >>> is_person = wordnet_person()  # doctest: +SKIP
+    >>> is_person("paramedic"), is_person("ambulance")  # doctest: +SKIP
+    (True, False)
+    """
+    try:
+        import wn
+    except ImportError:
+        raise ValueError("wordnet_person needs the library wn; pip install 'vlgate[text]'") from None
+    try:
+        wordnet = wn.Wordnet(lexicon, expand="")
+    except wn.Error:
+        raise ValueError(
+            f"lexicon={lexicon!r} is not installed; run `python -m wn download oewn:2024`, or name one that is"
+        ) from None
+
+    @cache
+    def is_person(name: str) -> bool:
+        """Return whether the first sense of a name, or else of its last word, is a person."""
+        if name in _ROOTS:
+            return True
+        found = wordnet.synsets(name, pos="n") or wordnet.synsets(singular(name) or name, pos="n")
+        if not found and " " in name:
+            return is_person(name.rpartition(" ")[2])
+        return bool(found) and found[0].lexfile() == "noun.person"
+
+    return is_person
+
+
+@cache
+def _people() -> frozenset[str]:
+    text = Path(__file__).with_name(_PEOPLE_FILE).read_text(encoding="utf-8")
+    return frozenset(row["name"] for row in rows_of(_PEOPLE_FILE, text, "name"))
+
+
+# What is asked of a set of sentences as in BLA: the thresholds of the thesis, and what may judge likeness and grammar.
+#
+# Chen 2022, "The BLA Benchmark", section 4.3.
+
+
+class WordVectors(Protocol):
+    """Vectors of words, such as Word2Vec's."""
+
+    def similarity(self, one: str, other: str) -> float | None:
+        """Return the cosine of two words in lower case, or None if one of them has no vector."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlaRules:
+    """The thresholds of the thesis; shares are of the image's area.
+
+    ``actor_share`` is what both persons of an active-passive set cover at least, ``person_share`` and
+    ``feature_share`` what a person and the thing that tells about it cover in the two other tasks. Boxes that overlap
+    by ``same_person`` may be one person. ``most_features`` of a person are compared and ``most_sets`` sets made. Two
+    features of one person whose last words are more alike than ``alike_words`` are one feature; features of two persons
+    more alike than ``alike_features`` tell nobody apart. A set with a sentence below ``grammar`` is dropped.
+
+    ``sure`` goes beyond the thesis: a sentence counts as false only if the graph shows it. Verbs that often hold in
+    both directions are refused, and so are features that another person may have unannotated ("wears a shirt").
+    """
+
+    actor_share: float = 0.01
+    person_share: float = 0.001
+    feature_share: float = 0.0005
+    same_person: float = 0.85
+    most_features: int = 6
+    most_sets: int = 3
+    alike_words: float = 0.7
+    alike_features: float = 0.8
+    grammar: float = 0.7
+    sure: bool = True
+
+
+SURE = BlaRules()
+"""The thesis's rules, and only sentences whose truth the graph shows."""
+
+THESIS = BlaRules(sure=False)
+"""The thesis's rules as they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlaTools:
+    """What judges names and texts.
+
+    Without vectors, a word and its synonyms and hypernyms are alike; without an encoder, equal texts are.
+    """
+
+    is_person: IsPerson = known_person
+    ontology: Ontology = field(default_factory=default_ontology)
+    encoder: TextEncoder | None = None
+    vectors: WordVectors | None = None
+
+
+TABLES_ONLY = BlaTools()
+"""No models: the shipped tables decide."""
+
+
+def one_of(
+    sets: Sequence[SentenceSet], grammaticality: Grammaticality | None = None, rules: BlaRules = SURE
+) -> SentenceSet | None:
+    """Return the one set of an image that is kept: the one whose sentences have the best mean score.
+
+    Sets with a sentence below ``rules.grammar`` are dropped. Without a judge of grammaticality the first set is kept.
+
+    Returns: the set, or None if there is none or all are dropped.
+    """
+    if grammaticality is None or not sets:
+        return sets[0] if sets else None
+    texts = [text for one in sets for text in (*one.true, *one.false)]
+    scores = grammaticality.acceptability(texts).reshape(len(sets), 4)
+    kept = [number for number in range(len(sets)) if scores[number].min() >= rules.grammar]
+    return sets[max(kept, key=lambda number: (scores[number].mean(), -number))] if kept else None
+
+
+# What scene graphs tell about persons: "wears a white shirt", "sits on a bench" (BLA, section 4.3.2).
+
+NO_VERB = "the relation has no verb in the active voice"
+UNLISTED = "the verb is not in the list of features"
+BODY_PART = "the thing is a part of the body"
+PERSON = "the thing is a person"
+SMALL_THING = "the thing covers too little of the image"
+NUMBER = "the number of a noun is not certain"
+
+_VERBS_FILE = "feature_verbs.tsv"
+_BODY_PARTS = frozenset(
+    (
+        *(
+            "ankle",
+            "arm",
+            "back",
+            "beard",
+            "belly",
+            "body",
+            "breast",
+            "buttock",
+            "cheek",
+            "chest",
+            "chin",
+            "ear",
+            "elbow",
+        ),
+        *("eye", "eyebrow", "eyelash", "face", "feet", "finger", "fingernail", "fist", "foot", "forehead", "goatee"),
+        *("hair", "haircut", "hand", "head", "heel", "hip", "knee", "leg", "lip", "mouth", "moustache", "mustache"),
+        *("nail", "neck", "nose", "nostril", "palm", "shin", "shoulder", "sideburn", "skin", "smile", "stomach", "tan"),
+        *("teeth", "thigh", "thumb", "toe", "toenail", "tongue", "tooth", "torso", "waist", "wrist", "ponytail"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """A verb and the thing that a person does it to or with; ``attribute`` is the word of the thing that is said."""
+
+    verb: Verb
+    thing: SceneObject
+    attribute: str
+    phrase: str
+    owned: bool
+
+    def said(self, number: Number) -> str:
+        """Return the feature behind a person of that number: "wears a white shirt"."""
+        return f"{self.verb.present(number)} {self.phrase}"
+
+    @property
+    def head(self) -> str:
+        """The last word of the thing's name."""
+        return self.thing.name.rpartition(" ")[2]
+
+
+def features_of(
+    person: SceneObject, graph: SceneGraph, size: tuple[float, float], rules: BlaRules, tools: BlaTools
+) -> Iterator[Feature | str]:
+    """Yield the features of a person in the order of the graph, and a reason for each relation that gives none."""
+    for relation in person.relations:
+        thing = graph.objects.get(relation.object)
+        if thing is None or thing.id == person.id:
+            continue
+        yield _feature(relation, thing, size, rules, tools)
+
+
+def is_body_part(name: str) -> bool:
+    """Return whether a name is one of a part of the body, in either number.
+
+    >>> [is_body_part(name) for name in ("left hand", "legs", "teeth", "handbag")]
+    [True, True, True, False]
+    """
+    head = name.rpartition(" ")[2]
+    return head in _BODY_PARTS or (head.endswith("s") and head[:-1] in _BODY_PARTS)
+
+
+def _feature(
+    relation: Relation, thing: SceneObject, size: tuple[float, float], rules: BlaRules, tools: BlaTools
+) -> Feature | str:
+    predicate = read_predicate(relation.name)
+    if predicate is None or predicate.passive:
+        return NO_VERB
+    owned = _verbs().get(predicate.verb.plain)
+    if owned is None and rules.sure:
+        return UNLISTED
+    number = number_of(thing.name)
+    reason = _unfit(thing, size, rules, tools)
+    if reason is not None or number is None:
+        return reason or NUMBER
+    attribute = _attribute(thing, rules, tools.ontology)
+    phrase = bare_or_a(f"{attribute} {thing.name}".lstrip(), number)
+    return Feature(verb=predicate.verb, thing=thing, attribute=attribute, phrase=phrase, owned=bool(owned))
+
+
+def _unfit(thing: SceneObject, size: tuple[float, float], rules: BlaRules, tools: BlaTools) -> str | None:
+    if is_body_part(thing.name):
+        return BODY_PART
+    if rules.sure and tools.is_person(thing.name):
+        return PERSON
+    if share(thing.box, size) < rules.feature_share:
+        return SMALL_THING
+    return None
+
+
+def _attribute(thing: SceneObject, rules: BlaRules, ontology: Ontology) -> str:
+    """The first attribute that may stand before the thing's name; the thesis puts any there."""
+    words = set(thing.name.split())
+    for attribute in thing.attributes:
+        if not rules.sure or (_before(attribute, thing.name, ontology) and words.isdisjoint(attribute.split())):
+            return attribute
+    return ""
+
+
+def _before(attribute: str, name: str, ontology: Ontology) -> bool:
+    known = [ontology.attributes.get(part) for part in parts_of(attribute)]
+    noun = known_form(name, ontology)
+    return all(one is not None and one.before for one in known) and (
+        noun is None or all(ontology.suits(noun, part) is not False for part in parts_of(attribute))
+    )
+
+
+@cache
+def _verbs() -> dict[str, bool]:
+    text = Path(__file__).with_name(_VERBS_FILE).read_text(encoding="utf-8")
+    return {row["verb"]: row.flag("owner") for row in rows_of(_VERBS_FILE, text, "verb", "owner")}
+
+
+# Whether a feature of one person is surely not one of another: what makes BLA's false sentences false.
+
+_WORN = frozenset(("wear", "have", "have on"))
+# Where garments are worn. Two of a place are not worn together, except above the waist: there only "white" shirts and
+# "blue" shirts exclude each other.
+_SLOTS = {
+    "head": "hat|cap|helmet|beanie|beret|sombrero|fedora|visor|hood|headband|bandana|crown|turban|tiara",
+    "top": "shirt|t-shirt|tshirt|tee|top|blouse|sweater|sweatshirt|hoodie|jersey|jacket|coat|vest|cardigan|blazer|"
+    "polo|robe|apron|undershirt|raincoat|parka|tank",
+    "legs": "pants|trousers|jeans|shorts|skirt|slacks|khakis|leggings|sweatpants|capris|overalls|dress|gown|trunks|"
+    "wetsuit|bikini|swimsuit|kilt",
+    "feet": "shoe|shoes|sneaker|sneakers|boot|boots|sandal|sandals|flip-flops|flops|slippers|heels|cleats|skates",
+    "eyes": "glasses|sunglasses|goggles|eyeglasses|mask",
+    "neck": "tie|necktie|bowtie|scarf|necklace|chain",
+    "hands": "glove|gloves|mitt|mitten|mittens",
+    "whole": "suit|uniform|costume|outfit|tuxedo|snowsuit|jumpsuit|kimono|gear|clothes|clothing",
+    "wrist": "watch|bracelet|wristband|wristbands|armband",
+    "small": "belt|sock|socks|stockings|earring|earrings|ring|badge|button|pocket|sleeve|collar|logo|number|strap",
+}
+_SLOT = {word: slot for slot, words in _SLOTS.items() for word in words.split("|")}
+_LAYERED = frozenset(("top", "whole", "small"))
+_TOUCHING = 0.02  # of a box: less than that is a matter of how boxes are drawn
+
+
+def slot_of(name: str) -> str | None:
+    """Return the part of the body that a garment is worn on, or None if the name is not one of garments.
+
+    >>> slot_of("baseball cap"), slot_of("surfboard")
+    ('head', None)
+    """
+    return _SLOT.get(name.rpartition(" ")[2])
+
+
+def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
+    """Return whether the graph shows that a person does not have a feature, which is one of another person.
+
+    A garment is excluded if the person wears another one in its place. Any other thing is excluded if neither it nor
+    anything that may be called so touches the person's box, or if it touches only the box of the one who has it and the
+    person holds none.
+    """
+    if _has(feature, person, graph, ontology):
+        return False
+    if slot_of(feature.thing.name) is not None and (feature.verb.plain in _WORN):
+        return any(_in_its_place(worn, feature, ontology) for worn in _worn(person, graph))
+    others = (
+        thing
+        for thing in graph.objects.values()
+        if thing.id != person.id and may_be_called(thing.name, feature.thing.name, ontology)
+    )
+    return not any(
+        _touching(person, thing, of_another=feature.owned and thing.id == feature.thing.id) for thing in others
+    )
+
+
+def _has(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
+    """Whether a relation of the person says the feature, or may."""
+    for relation in person.relations:
+        thing = graph.objects.get(relation.object)
+        if thing is None:
+            continue
+        if thing.id == feature.thing.id:
+            return True
+        predicate = read_predicate(relation.name)
+        differs = predicate is not None and predicate.verb.plain not in _WORN | {feature.verb.plain}
+        alike = may_be_called(thing.name, feature.thing.name, ontology) and not differs
+        if alike and not (feature.attribute and contradict(thing.attributes, [feature.attribute], ontology)):
+            return True
+    return False
+
+
+def _worn(person: SceneObject, graph: SceneGraph) -> list[SceneObject]:
+    found = []
+    for relation in person.relations:
+        predicate = read_predicate(relation.name)
+        worn = relation.name in {"in", "with"} or (predicate is not None and predicate.verb.plain in _WORN)
+        if worn and relation.object in graph.objects:
+            found.append(graph.objects[relation.object])
+    return found
+
+
+def _in_its_place(worn: SceneObject, feature: Feature, ontology: Ontology) -> bool:
+    slot = slot_of(worn.name)
+    if slot is None or slot != slot_of(feature.thing.name):
+        return False
+    alike = may_be_called(worn.name, feature.thing.name, ontology)
+    if alike or slot in _LAYERED:
+        return alike and bool(feature.attribute) and contradict(worn.attributes, [feature.attribute], ontology)
+    return True
+
+
+def _touching(person: SceneObject, thing: SceneObject, *, of_another: bool) -> bool:
+    if of_another:  # one may stand before another who holds it
+        return inside(thing.box, person.box) > 0.5
+    return (
+        overlap(thing.box, person.box) > 0
+        and max(inside(thing.box, person.box), inside(person.box, thing.box)) > _TOUCHING
+    )

@@ -1,0 +1,290 @@
+"""Captions in which the relation is replaced by one that excludes it (VL-CheckList, relations)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.graphs.absence import WHOLE, are_many, has_others, is_place
+from vlgate.perturb.graphs.checklist import OBJECT, Words, checked
+from vlgate.perturb.graphs.names import Namesakes, Triple, known_form, triple_of, wording
+from vlgate.perturb.graphs.objects import UNUSUAL, box_tags, reads_well
+from vlgate.perturb.graphs.persons import is_body_part, known_person
+from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject, inside, overlap
+from vlgate.perturb.text.sentences import read_predicate
+from vlgate.seeds import quick_generator
+
+UNLISTED = "the relation has no listed replacement"
+INANIMATE = "the subject is neither a person nor an animal"
+PLACE = "a garment, a part of a body or a place, to which other relations do not apply"
+OTHERS = "the image may have others of the name that the graph lacks"
+BOXES = "the boxes do not show that the replacement is false"
+MAY_HOLD = "another pair of the names may have the replacement"
+ALIKE = "the relations are too alike"
+ABSURD = "no replacement reads well between the two things"
+
+_FILE = "relation_swaps.tsv"
+_PLACES = frozenset(
+    (
+        *(
+            "air",
+            "background",
+            "bathroom",
+            "bedroom",
+            "city",
+            "beach",
+            "corner",
+            "court",
+            "desert",
+            "dirt",
+            "distance",
+            "field",
+            "floor",
+            "foreground",
+        ),
+        *(
+            "forest",
+            "garage",
+            "garden",
+            "hallway",
+            "house",
+            "kitchen",
+            "office",
+            "restaurant",
+            "shop",
+            "store",
+            "grass",
+            "ground",
+            "image",
+            "lot",
+            "mirror",
+            "mud",
+            "ocean",
+            "park",
+            "photo",
+            "picture",
+            "rain",
+            "road",
+        ),
+        *(
+            "room",
+            "sand",
+            "sea",
+            "shade",
+            "shadow",
+            "sky",
+            "slope",
+            "snow",
+            "street",
+            "sun",
+            "sunlight",
+            "water",
+            "wave",
+        ),
+        *("waves", "yard", "reflection", "pattern", "line", "lines", "row", "group", "crowd", "hill", "mountain"),
+    ),
+)
+_ABOVE, _BELOW = frozenset(("on", "above", "over", "on top of")), frozenset(("under", "below", "beneath"))
+_TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
+_UNDER = frozenset(("under", "beneath"))
+_FREE = frozenset(("above", "under", "behind", "in front of", "to the left of", "to the right of"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap:
+    """A line of the table: replacements, what the boxes must show, and what the two things must be."""
+
+    instead: tuple[str, ...]
+    needs: str
+    animate: bool
+    garment: bool
+
+
+def relation_foils(graph: SceneGraph, words: Words) -> Found:
+    """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names.
+
+    Returns: foils with the tags ``kind`` ("action" if the relation has a verb, else "spatial"), ``size`` and
+    ``location`` of the subject; and a reason for each relation that gives none.
+    """
+    triples = [
+        triple_of(thing, relation, graph, words.ontology)
+        for thing in graph.objects.values()
+        for relation in thing.relations
+    ]
+    captions = [one.said() for one in triples if isinstance(one, Triple)]
+    namesakes = Namesakes(graph, words.ontology)
+    return checked((one if isinstance(one, str) else _made(graph, one, words, namesakes) for one in triples), captions)
+
+
+def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes) -> list[Foil] | str:
+    swaps = _swaps().get(triple.text, ())
+    spatial = read_predicate(triple.text) is None
+    reason = _unfit(triple, spatial, graph, words) if swaps else UNLISTED
+    if reason is not None:
+        return reason
+    possible = list(_possible(triple, swaps, words.ontology))
+    if not possible:
+        return BOXES if any(not one.animate for one in swaps) else INANIMATE
+    if not reads_well(triple, words):
+        return UNUSUAL
+    possible = [one for one in possible if _said(one, triple, words)]
+    alike = [one for one in possible if words.likeness.too_alike(triple.text, one)] if not spatial else []
+    others = [one for one in possible if one not in alike and not _may_hold(one, triple, namesakes, words.ontology)]
+    if not others:
+        return ABSURD if not possible else ALIKE if len(alike) == len(possible) else MAY_HOLD
+    random = quick_generator(f"{words.seed}:relation:{graph.id}:{triple.said()}")
+    tags = {"kind": "spatial" if spatial else "action", **box_tags(triple.subject, graph)}
+    return [
+        Foil(
+            caption=triple.said(),
+            foil=triple.said(text=other),
+            classes=(triple.text, other),
+            why=f"what is {triple.text!r} a thing cannot be {other!r} it",
+            tags=tags,
+        )
+        for other in random.sample(others, min(words.most, len(others)))
+    ]
+
+
+def _unfit(triple: Triple, spatial: bool, graph: SceneGraph, words: Words) -> str | None:
+    """Why another relation would say little of the two things, or would be true of others of the names."""
+    subject, other = triple.subject.name, triple.object.name
+    if triple.text in _FREE and any(_comes_in_numbers(name, graph, words.ontology) for name in (subject, other)):
+        return OTHERS
+    if not spatial:
+        return UNUSUAL if is_body_part(other) else OTHERS if _others_do(triple, graph, words) else None
+    if _is_bound(subject, other, words.ontology):
+        return PLACE
+    form = known_form(subject, words.ontology)
+    several = not triple.determiners[0] and not is_animate(subject, words.ontology)
+    return OTHERS if several or (form is not None and are_many(form, words.ontology)) else None
+
+
+def _others_do(triple: Triple, graph: SceneGraph, words: Words) -> bool:
+    """Whether others of the name may do something else there: a graph of few things names some of those on a beach."""
+    if words.sole or not is_animate(triple.subject.name, words.ontology):
+        return False
+    place = triple.text.endswith(" at") or _is_place(triple.object.name, words.ontology)
+    return not triple.determiners[0] or (place and len(graph.objects) < WHOLE and not graph.complete)
+
+
+def _is_place(name: str, ontology: Ontology) -> bool:
+    form = known_form(name, ontology)
+    return name.rpartition(" ")[2] in _PLACES or (form is not None and is_place(form, ontology))
+
+
+def _comes_in_numbers(name: str, graph: SceneGraph, ontology: Ontology) -> bool:
+    """Whether the image may have another thing of a name on the other side: a second tree, car or fork."""
+    form = known_form(name, ontology)
+    return form is not None and has_others(form, graph, ontology)
+
+
+def _said(text: str, triple: Triple, words: Words) -> bool:
+    """Whether somebody would say the replacement of the two things, or of others with the object in the collection.
+
+    What is above, below, behind or beside something needs no list: any two things can be so.
+    """
+    if text in _FREE:
+        return True
+    subject, other = triple.subject.name, triple.object.name
+    seen = words.sole and other in words.vocabulary.placed.get((OBJECT, text), ())
+    return seen or words.slots.reads(subject, text, other)
+
+
+def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> Iterator[str]:
+    for swap in swaps:
+        fits = _shown(swap.needs, triple.subject.box, triple.object.box)
+        if swap.garment and not is_garment(triple.object.name, ontology):
+            continue
+        if fits and (not swap.animate or is_animate(triple.subject.name, ontology)):
+            yield from (
+                one
+                for one in swap.instead
+                if len(one.split()) == len(triple.text.split()) and _against(one, triple.subject.box, triple.object.box)
+            )
+
+
+def _against(text: str, one: Box, other: Box) -> bool:
+    """Whether the boxes speak against a relation above or below: what reads "under" may be annotated wrongly, too.
+
+    Boxes beside each other do, and so does the centre of the first at the other height.
+    """
+    if text not in _ABOVE | _BELOW or min(one.x + one.w, other.x + other.w) <= max(one.x, other.x):
+        return True
+    higher = one.y + one.h / 2 < other.y + other.h / 2
+    return higher != (text in _ABOVE)
+
+
+def _shown(needs: str, one: Box, other: Box) -> bool:
+    if needs == "apart":
+        return overlap(one, other) == 0
+    if needs == "within":
+        return inside(one, other) >= 0.9
+    if needs == "higher":
+        return one.y + one.h / 2 < other.y + other.h / 2 and one.y + one.h < other.y + 0.9 * other.h
+    return True
+
+
+def _may_hold(text: str, triple: Triple, namesakes: Namesakes, ontology: Ontology) -> bool:
+    """Whether the replacement may be true of two other things of these names."""
+    return any(
+        not (text in _TOUCH and _apart(one.box, other.box, text)) and not _rules_out(one, other, text, ontology)
+        for one in namesakes.of(triple.subject.name)
+        for other in namesakes.of(triple.object.name)
+        if one.id != other.id and (one.id, other.id) != (triple.subject.id, triple.object.id)
+    )
+
+
+def _apart(one: Box, other: Box, text: str) -> bool:
+    """Whether boxes that do not touch show that a relation does not hold; a car is under a plane high above it."""
+    below = one.y >= other.y + other.h and one.x < other.x + other.w and other.x < one.x + one.w
+    return overlap(one, other) == 0 and not (below and text in _UNDER)
+
+
+def _rules_out(one: SceneObject, other: SceneObject, text: str, ontology: Ontology) -> bool:
+    """Whether a relation that the graph has between two things excludes another one."""
+    for relation in one.relations:
+        swaps = _swaps().get(wording(relation.name, ontology), ())
+        if relation.object == other.id and any(text in swap.instead for swap in swaps):
+            return True
+    return False
+
+
+def is_animate(name: str, ontology: Ontology) -> bool:
+    """Return whether a name is one of persons or animals."""
+    noun = known_form(name, ontology)
+    return known_person(name) or (noun is not None and not ontology.certain(noun).isdisjoint(("animal", "animals")))
+
+
+def is_garment(name: str, ontology: Ontology) -> bool:
+    """Return whether a name is one of clothes or shoes."""
+    noun = known_form(name, ontology)
+    return noun is not None and not ontology.certain(noun).isdisjoint(("clothing", "clothes", "footwear"))
+
+
+def _is_bound(subject: str, other: str, ontology: Ontology) -> bool:
+    """Whether prepositions say little of the two: a garment, a bracelet on a wrist, what lies on the ground."""
+    worn = is_garment(subject, ontology) or is_garment(other, ontology)
+    body = is_body_part(other) or is_body_part(subject) or subject in ontology.expected.body
+    return worn or body or other.rpartition(" ")[2] in _PLACES
+
+
+@cache
+def _swaps() -> dict[str, tuple[Swap, ...]]:
+    found: dict[str, tuple[Swap, ...]] = {}
+    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
+    for row in rows_of(_FILE, text, "relation", "instead", "needs", "subject", "object"):
+        swap = Swap(
+            instead=row.names("instead"),
+            needs=row["needs"],
+            animate=row["subject"] == "animate",
+            garment=row["object"] == "garment",
+        )
+        for relation in row.names("relation"):
+            found[relation] = (*found.get(relation, ()), swap)
+    return found

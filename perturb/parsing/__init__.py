@@ -1,1 +1,0 @@
-"""Texts with their words, parts of speech and grammatical relations, from a spaCy pipeline."""

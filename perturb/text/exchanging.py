@@ -1,0 +1,220 @@
+"""Replace a noun phrase of a text, or exchange two of them, with all that agrees with them, by the parse.
+
+``vlgate.perturb.text.rewriting`` does the same to texts without a parse, and leaves what does not agree to its caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.captions.mentions import may_be_same
+from vlgate.perturb.questions.readings import is_known
+from vlgate.perturb.text.counts import is_plural
+from vlgate.perturb.text.fitness import first as reason
+from vlgate.perturb.text.fitness import unfit
+from vlgate.perturb.text.grammar import plural, singular
+from vlgate.perturb.text.parsed import Edit, Parsed, Span, Token
+
+_ARTICLES = frozenset(("a", "an", "the", "some"))
+_NAMES = frozenset(("NN", "NNS", "NNP", "NNPS"))
+# Nouns that do not name an object, so that nothing is on, in or with it.
+_ABSTRACT = frozenset(
+    (
+        *(
+            "picture",
+            "photo",
+            "image",
+            "view",
+            "shot",
+            "close",
+            "scene",
+            "game",
+            "trick",
+            "time",
+            "day",
+            "night",
+            "look",
+        ),
+        *("swing", "jump", "turn", "walk", "ride", "sport", "match", "way", "kind", "type", "sort", "place", "middle"),
+        *("background", "foreground", "front", "back", "side", "top", "bottom", "end", "edge", "corner", "distance"),
+        *("wave", "air", "sky", "sun", "light", "dark", "shade", "rain", "weather", "pose", "part", "piece", "couple"),
+        *(
+            "group",
+            "bunch",
+            "lot",
+            "number",
+            "variety",
+            "pair",
+            "set",
+            "row",
+            "line",
+            "pile",
+            "stack",
+            "slice",
+            "break",
+            "one",
+            "pitch",
+        ),
+        *("show", "event", "bite", "nap", "selfie", "meal", "style", "spot", "area", "position", "motion", "call"),
+    )
+)
+_NO_PLACES = frozenset(("of", "at", "for", "during", "as", "like", "to", "from", "after", "before", "about", "without"))
+# Who is with or beside a thing has it with or beside him.
+_BOTH_WAYS = frozenset(("with", "near", "beside", "by", "alongside", "against", "behind", "opposite"))
+# "A biplane is flying a person", "a walkway features the tower".
+_REVERSIBLE = frozenset(
+    (
+        *("fly", "feature", "include", "contain", "meet", "match", "face", "join", "border", "overlook", "touch"),
+        *("resemble", "drive", "board", "transport", "surround", "decorate", "display", "show", "approach", "pass"),
+    )
+)
+_OF_SEVERAL = frozenset(("together", "another", "other", "each"))
+_LIGHT = frozenset(("do", "make", "have", "take", "give", "attempt", "perform"))
+_POINTING = frozenset(("PRP", "PRP$", "WP", "WDT"))
+
+
+def exchanged(parsed: Parsed) -> Found:
+    """Exchange the things of each relation in a text: "a dog on a cat" becomes "a cat on a dog".
+
+    The first thing is what the text begins with or a subject, the second one the thing behind the next preposition or
+    verb. Both have an article, and the same number, so that nothing else must agree.
+
+    Returns: the candidates, with the same words in another order, and the reasons of the pairs that were refused.
+    """
+    why = unfit(parsed)
+    if why:
+        return Found(refused=(why,))
+    pairs = [(first, second) for first, second in zip(parsed.chunks, parsed.chunks[1:], strict=False)]
+    if not pairs:
+        return Found(refused=("not two noun phrases",))
+    made = [_exchanged(parsed, first, second) for first, second in pairs]
+    return Found(
+        candidates=tuple(one for one in made if isinstance(one, Foil)),
+        refused=tuple(one for one in made if isinstance(one, str)),
+    )
+
+
+def replaced(parsed: Parsed, old: str, new: str) -> Found:
+    """Replace the noun ``old`` by the noun ``new``, in the number of ``old``.
+
+    "Two dogs" and "cat" give "two cats"; the article agrees. Modifiers before the noun stay.
+
+    Returns: one candidate, or the reason why there is none: the noun is not there once, or its number is not known.
+    """
+    why = unfit(parsed)
+    if why:
+        return Found(refused=(why,))
+    places = [place for place, token in enumerate(parsed.tokens) if token.lower == old.lower()]
+    if len(places) != 1 or parsed.tokens[places[0]].pos != "NOUN":
+        return Found(refused=("the noun is not there once",))
+    [place] = places
+    many = is_plural(parsed, place)
+    form = {None: None, True: plural(new) or (new if singular(new) else None), False: new if plural(new) else None}[
+        many
+    ]
+    if form is None or form.lower() == old.lower():
+        return Found(refused=("the number of a noun is not known",))
+    before = parsed.tokens[place - 1] if place else None
+    named = parsed.children(place, "compound") or (before is not None and before.tag in _NAMES)
+    if (
+        named
+        or parsed.tokens[place].dep in {"compound", "nmod"}
+        or (
+            parsed.tokens[place + 1 : place + 2]
+            and (parsed.tokens[place + 1].tag in _NAMES or parsed.tokens[place + 1].lower in {"of", "-", "'s"})
+        )
+    ):
+        return Found(refused=("part of a longer name",))
+    if not many and (not parsed.children(place, "det", "poss", "nummod") or parsed.tokens[place - 1].lower == "some"):
+        return Found(refused=("a noun without an article",))
+    text = parsed.edited([Edit(span=(place, place + 1), text=form)])
+    return Found(candidates=(Foil(caption=parsed.text, foil=text, classes=(old, form), why=f"{old} is no {new}"),))
+
+
+def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
+    tokens = parsed.tokens
+    left, right = first[1] - 1, second[1] - 1
+    if not _related(parsed, left, right):
+        return "not two things in one relation"
+    numbers = {is_plural(parsed, place) for place in (left, right)}
+    after = tokens[right + 1 : right + 3]
+    described = _described(parsed, right) or _goes_on(after) or _cut(after)
+    joined = [place for noun in (left, right) for place in parsed.children(noun, "cc", "conj")]
+    joined += [place for span in (first, second) for place in range(*span) if tokens[place].tag == "CC"]
+    bare = any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second))
+    why = reason(
+        (bare, "a thing without an article"),
+        (described, "a description that belongs to one of them"),
+        (_is_act(parsed, right) or any(_with_verb(parsed, span) for span in (first, second)), "an act and no object"),
+        (bool(_ABSTRACT & {tokens[left].lower, tokens[right].lower}), "a noun that does not name an object"),
+        (len(numbers) != 1 or None in numbers, "one thing and several, or not known"),
+        (not _agrees(parsed, left), "a verb does not agree"),
+        (any(token.lower in _OF_SEVERAL for token in tokens), "a word tells of several"),
+        (may_be_same(tokens[left].lower, tokens[right].lower), "the two may be one kind of thing"),
+        (any(token.tag in _POINTING for token in tokens), "a pronoun may mean one of the two"),
+        (tokens[tokens[right].head].lemma.lower() in _REVERSIBLE, "the verb may be true of both in either order"),
+        (bool(joined) or tokens[right].dep == "conj", "several things are joined"),
+        (parsed.said(first).lower() == parsed.said(second).lower(), "the two are the same"),
+    )
+    if why:
+        return why
+    here, there = (parsed.said(span) for span in (first, second))
+    moved = here[0].lower() + here[1:]
+    text = parsed.edited([Edit(span=first, text=there), Edit(span=second, text=moved)])
+    return Foil(caption=parsed.text, foil=text, classes=(here, there), why="the two things change places")
+
+
+def _agrees(parsed: Parsed, left: int) -> bool:
+    """Whether no verb in the plural goes with one thing: in "a team crowd together" the team is several."""
+    verb = parsed.tokens[parsed.tokens[left].head]
+    return not (parsed.tokens[left].tag == "NN" and parsed.tokens[left].dep == "nsubj" and verb.tag in {"VBP", "VB"})
+
+
+def _goes_on(after: Sequence[Token]) -> bool:
+    """Whether words go on with the noun before them: "a shirt and tie"; a parser may call "hydrant" an adjective."""
+    if not after:
+        return False
+    if after[0].tag == "CC":
+        return not after[-1].tag.startswith("VB")
+    return after[0].tag in _NAMES or (after[0].tag in {"JJ", "VB", "VBP"} and is_known(after[0].lower))
+
+
+def _cut(after: Sequence[Token]) -> bool:
+    """Whether a noun is only a part of what stands there: "a stone | covered walkway", "a gray | from in water"."""
+    tags = [token.tag for token in after]
+    return len(tags) == 2 and ((tags[0] in {"VBN", "VBD", "HYPH"} and tags[1] in _NAMES) or tags == ["IN", "IN"])
+
+
+def _with_verb(parsed: Parsed, span: Span) -> bool:
+    """Whether a word in a noun phrase may be its verb: "a polar bear swimming"."""
+    inside = zip(parsed.tokens[span[0] : span[1]], parsed.tokens[span[0] + 1 : span[1]], strict=False)
+    return any(one.tag in _NAMES and after.text.endswith("ing") for one, after in inside)
+
+
+def _is_act(parsed: Parsed, noun: int) -> bool:
+    """Whether a noun says what is done, so that nothing else does it: "doing a leap", "having a smoke"."""
+    token = parsed.tokens[noun]
+    return token.dep == "dobj" and parsed.tokens[token.head].lemma.lower() in _LIGHT
+
+
+def _described(parsed: Parsed, noun: int) -> bool:
+    """Whether something behind a noun describes it: "a bowl of fruit", "a cat sleeping"."""
+    return any(place > noun for place in parsed.children(noun))
+
+
+def _related(parsed: Parsed, left: int, right: int) -> bool:
+    """Whether a relation holds between two nouns: "a dog on a cat", "a dog riding a horse", "a dog sits by a cat"."""
+    tokens = parsed.tokens
+    if tokens[right].dep not in {"pobj", "dobj"} or tokens[left].dep not in {"ROOT", "nsubj"}:
+        return False
+    over = tokens[right].head
+    if tokens[right].dep == "pobj" and tokens[over].lower in _NO_PLACES:
+        return False
+    if tokens[over].dep == "prep" and tokens[over].lower in _BOTH_WAYS:
+        return False
+    while tokens[over].head != over and tokens[over].pos in {"ADP", "VERB"}:
+        if tokens[over].head == left or (tokens[left].dep == "nsubj" and tokens[left].head == tokens[over].head):
+            return True
+        over = tokens[over].head
+    return tokens[left].dep == "nsubj" and tokens[left].head == over

@@ -1,0 +1,266 @@
+"""Which texts are rewritten: plain English of the length of a caption, without slips of the pen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from string import ascii_lowercase
+
+from vlgate.perturb.ontology.ontology import default_ontology
+from vlgate.perturb.text.grammar import article, is_word, plural, singular
+from vlgate.perturb.text.parsed import Parsed, Token
+
+# Slips of the pen: a word that the dictionary lacks and that is one letter away from a word which it has.
+
+_SHORTEST = 5  # letters; most short strings are one letter away from a word
+_RIGHT = frozenset(
+    ("decker", "detector", "entrees", "goers", "parka", "rugby", "sippy", "terrier", "texting", "wheeler")
+)
+"""Words that the dictionary lacks, although there are others near to them."""
+
+
+@lru_cache(maxsize=65_536)
+def misspelt(word: str) -> bool:
+    """Whether a word in lower case is likely a slip: not a word, but one letter or exchange away from one.
+
+    Words that nothing is near to, as those of a special field, are taken as right.
+
+    >>> [misspelt(word) for word in ("telivision", "staning", "television", "pneumothorax")]
+    [True, True, False, False]
+    """
+    if len(word) < _SHORTEST or _known(word):
+        return False
+    return any(map(_known, _near(word)))
+
+
+def _known(word: str) -> bool:
+    return word in _RIGHT or is_word(word) or default_ontology().knows(word)
+
+
+def _near(word: str) -> Iterator[str]:
+    """Yield the strings that one letter fewer, more, another or exchanged makes of a word."""
+    for place in range(len(word) + 1):
+        before, after = word[:place], word[place:]
+        yield from (f"{before}{letter}{after}" for letter in ascii_lowercase)
+        if after:
+            yield f"{before}{after[1:]}"
+            yield from (f"{before}{letter}{after[1:]}" for letter in ascii_lowercase)
+        if len(after) > 1:
+            yield f"{before}{after[1]}{after[0]}{after[2:]}"
+
+
+# Slips of the pen in a caption: words that are doubled, misspelt, cut or missing, and a wrong comma.
+
+_WITHOUT_OBJECT = frozenset(("sit", "stand", "lie", "sleep", "kneel", "crouch", "squat", "lean", "smile", "arrive"))
+_ITS = ("it", "'s")
+_OPEN = frozenset(("NOUN", "VERB"))
+
+
+def slipped(parsed: Parsed) -> bool:
+    """Whether a word is doubled, misspelt, cut or missing, "it's" stands for "its", or a comma is wrong."""
+    tokens = parsed.tokens
+    twice = any(one.lower == after.lower and one.text.isalpha() for one, after in pairwise(tokens))
+    its = (place for place in range(1, len(tokens) - 1) if (tokens[place].lower, tokens[place + 1].lower) == _ITS)
+    if twice or any(tokens[place - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for place in its):
+        return True
+    cut = any(map(_cut, tokens, tokens[1:])) or any(_cuts_off(parsed, place) for place in range(1, len(tokens)))
+    if cut or any(_lacks_preposition(parsed, *span) for span in parsed.chunks):
+        return True
+    return any(misspelt(one.text) for one in tokens if one.pos in _OPEN and one.text.isascii() and one.text.islower())
+
+
+def _cut(token: Token, after: Token) -> bool:
+    """Whether a letter is all that is left of a word: "n the snow", "o the top"."""
+    return token.text in {"n", "o"} and token.space != "" and not after.text.startswith("'")
+
+
+def _cuts_off(parsed: Parsed, verb: int) -> bool:
+    """Whether one comma stands between a subject and its verb: "a train with steam, passes by"."""
+    tokens = parsed.tokens
+    subjects = [place for place in parsed.children(verb, "nsubj", "nsubjpass") if place < verb - 1]
+    if tokens[verb - 1].text != "," or not subjects:
+        return False
+    return sum(one.text == "," or one.tag == "CC" for one in tokens[subjects[0] : verb]) == 1
+
+
+def _lacks_preposition(parsed: Parsed, start: int, end: int) -> bool:
+    """Whether a noun phrase stands right behind a verb that takes none: "standing a home plate", "sitting a table"."""
+    head, verb = parsed.tokens[end - 1], start - 1
+    inverted = any(place < verb for place in parsed.children(verb, "prep"))  # "on a table sits a cat"
+    stands = head.dep == "dobj" and head.head == verb and not inverted
+    return stands and parsed.tokens[verb].lemma.lower() in _WITHOUT_OBJECT
+
+
+# Which texts are rewritten: plain English of the length of a caption.
+
+LONGEST = 60
+"""The most tokens of a text that is rewritten."""
+
+# Nouns with a verb in either number: "a group of people walk".
+_COLLECTIVE = frozenset(
+    ("couple", "group", "crowd", "number", "lot", "variety", "pair", "team", "bunch", "dozen", "family", "herd", "trio")
+)
+_ENDS = frozenset((".", "!", "?", ";", ":", "..."))
+_MARKUP = re.compile(r"[<>{}\[\]|#@_\\^~*=]|https?:|www\.|&\w+;")
+_FOREIGN = re.compile(r"[^\x00-\u024f\u2010-\u201f\u2026]")
+
+# Singular nouns that stand without an article behind a preposition (Quirk et al. 1985, 5.41), by the preposition.
+_WITHOUT_ARTICLE = frozenset(
+    f"{preposition} {noun}"
+    for preposition, nouns in {
+        "in": "front bed line half action formation view place color profile flight orbit motion",
+        "on": "top display sale board stage tv foot land fire end track",
+        "at": "bat home night sunset dusk dawn noon sunrise sea work school play base rest",
+        "by": "side hand train car bus boat foot",
+        "for": "sale dinner lunch breakfast display use",
+        "under": "construction glass water",
+        "through": "town",
+        "to": "shore side end work bed school",
+        "from": "shore top side head",
+        "behind": "glass",
+        "of": "view",
+        "side": "side",
+    }.items()
+    for noun in nouns.split()
+)
+# Countable nouns that are also a substance, a game or a meal.
+_UNCOUNTED_TOO = frozenset(
+    (
+        *("pizza", "cake", "fruit", "baseball", "frisbee", "paper", "glass", "chicken", "fish", "salad", "pie", "tile"),
+        *("light", "space", "focus", "orange", "wii", "sheep", "salmon", "turkey", "lamb", "cloth", "stone", "brick"),
+        *(
+            "chocolate",
+            "ice",
+            "lunch",
+            "dinner",
+            "breakfast",
+            "dessert",
+            "football",
+            "basketball",
+            "volleyball",
+            "polo",
+        ),
+        *("hockey", "golf", "cricket", "softball", "sport", "tile", "metal", "plastic", "concrete", "steel", "foil"),
+        *(
+            "shade",
+            "work",
+            "business",
+            "air",
+            "vegetation",
+            "foliage",
+            "fabric",
+            "leather",
+            "cement",
+            "onion",
+            "pepper",
+        ),
+        *("lettuce", "sausage", "bacon", "garlic", "squash", "cabbage", "potato", "sandwich", "cereal", "yogurt"),
+        *("jelly", "syrup", "ketchup", "dressing", "icing", "frosting", "drink", "play", "time", "color", "attention"),
+        *("flight", "motion", "sunlight", "daylight", "rain", "water", "wind", "food", "room", "jello", "dough"),
+    )
+) - {"room", "sandwich", "potato", "drink", "orange"}
+_ACTIVITY = re.compile(r"(?<!\bbuild)(?<!\bceil)(?<!\bpaint)(?<!\bsw)(?<!\bw)(?<!\br)(?<!\bk)(?<!\bdraw)(?<!\bstr)ing$")
+_NEVER_BARE = frozenset(("background", "foreground", "middle", "ground", "air", "sky", "beach", "floor"))
+
+
+def telegraphic(parsed: Parsed) -> bool:
+    """Return whether the text leaves out articles, as in "man riding wave on surfboard"."""
+    words = [token.lower for token in parsed.tokens]
+    beside = (place for place in range(2, len(words)) if words[place - 2 : place] == ["next", "to"])
+    acts = any(parsed.tokens[place].tag == "VB" for place in beside)  # "next to plant"
+    return acts or any(_lacks_article(parsed, *span) for span in parsed.chunks)
+
+
+def _lacks_article(parsed: Parsed, start: int, end: int) -> bool:
+    head = parsed.tokens[end - 1]
+    joined = head.dep == "conj" and parsed.tokens[head.head].tag == "NNS"  # "two dogs and cat", but not "a dog and cat"
+    if head.tag != "NN" or not (joined or head.dep in {"pobj", "dobj", "nsubj", "nsubjpass", "ROOT", "attr"}):
+        return False
+    if any(token.tag in {"DT", "PRP$", "CD", "POS", "WDT", "WP$", "PDT"} for token in parsed.tokens[start:end]):
+        return False
+    before = parsed.tokens[head.head].lower if head.dep == "pobj" else ""
+    if head.lower in _NEVER_BARE:
+        return True
+    if f"{before} {head.lower}" in _WITHOUT_ARTICLE or head.lower in _UNCOUNTED_TOO or _ACTIVITY.search(head.lower):
+        return False
+    return plural(head.lower) is not None
+
+
+def unfit(parsed: Parsed) -> str:
+    """Return why a text is not rewritten at all; empty if it may be.
+
+    The reasons are constant: "no words", "too long", "in capitals", "markup or symbols", "not one sentence",
+    "an article does not agree", "a verb does not agree", "a slip of the pen" (a word twice or
+    misspelt, "it's" for "its") and "articles are left out".
+
+    >>> unfit(Parsed(text="", tokens=()))
+    'no words'
+    """
+    words = [token.text for token in parsed.tokens if token.text[0].isalpha()]
+    if not words or len(parsed.tokens) > LONGEST:
+        return "too long" if words else "no words"
+    long = [word for word in words if len(word) > 2]
+    ends = {token.text for token in parsed.tokens[:-1]} & _ENDS
+    return first(
+        (2 * sum(word.isupper() for word in long) > len(long), "in capitals"),
+        (bool(_MARKUP.search(parsed.text) or _FOREIGN.search(parsed.text)), "markup or symbols"),
+        (bool(ends) or sum(token.dep == "ROOT" for token in parsed.tokens) != 1, "not one sentence"),
+        (
+            _wrong_article(parsed) or any(_disagrees(parsed, *span) for span in parsed.chunks),
+            "an article does not agree",
+        ),
+        (any(_number_differs(parsed, place) for place in range(len(parsed.tokens))), "a verb does not agree"),
+        (slipped(parsed), "a slip of the pen"),
+        (telegraphic(parsed), "articles are left out"),
+    )
+
+
+def first(*reasons: tuple[bool, str]) -> str:
+    """Return the first reason that holds; empty if none does.
+
+    >>> first((False, "too long"), (True, "in capitals"))
+    'in capitals'
+    """
+    return next((why for holds, why in reasons if holds), "")
+
+
+def _wrong_article(parsed: Parsed) -> bool:
+    """Whether the wrong one of "a" and "an" stands before a word: "a airplane", "an man"."""
+    articles = [
+        (one.lower, after.text)
+        for one, after in pairwise(parsed.tokens)
+        if one.lower in {"a", "an"} and one.tag == "DT"
+    ]
+    return any(word[0].isalpha() and article(word) != said for said, word in articles)
+
+
+def _number_differs(parsed: Parsed, place: int) -> bool:
+    """Whether a verb is not in the number of its subject, a word at ``place``.
+
+    "There is apples", "there are a group", "a cup and a mug sits", "a stack of books sit".
+    """
+    tokens = parsed.tokens
+    verb = tokens[tokens[place].head]
+    if tokens[place].dep == "expl":
+        there = parsed.children(tokens[place].head, "attr", "nsubj", "dobj")[:1]
+        after = tokens[tokens[place].head + 1 : tokens[place].head + 2]
+        several = any(tokens[one].tag == "NNS" for one in there) or any(one.tag == "NNS" for one in after)
+        group = any(tokens[one].lower == "group" for one in there)
+        return (several and verb.lower in {"is", "'s", "was"}) or (group and verb.lower in {"are", "were"})
+    if tokens[place].dep != "nsubj" or tokens[place].tag not in {"NN", "NNS"}:
+        return False
+    joined = any(one < tokens[place].head for one in parsed.children(place, "conj"))
+    one = tokens[place].tag == "NN" and tokens[place].lower not in _COLLECTIVE
+    return (joined and verb.tag == "VBZ") or (not joined and one and verb.tag == "VBP")
+
+
+def _disagrees(parsed: Parsed, start: int, end: int) -> bool:
+    """Whether "a" stands before a plural, or a number before a singular: "a red collar pants", "two cat"."""
+    head, articles = parsed.tokens[end - 1], parsed.tokens[start : end - 1]
+    if head.tag == "NNS":
+        few = {"few", "dozen", "couple", "lot"} & {token.lower for token in articles}
+        return not few and any(token.lower in {"a", "an", "another"} and token.head == end - 1 for token in articles)
+    many = [token for token in articles if token.head == end - 1 and token.dep == "nummod"]
+    return head.tag == "NN" and any(token.lower not in {"one", "1"} for token in many) and singular(head.lower) is None

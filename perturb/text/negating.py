@@ -1,0 +1,320 @@
+"""Negate a caption by its parse, if it makes one statement about one thing."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.text.counts import Indefinite, indefinite, is_plural
+from vlgate.perturb.text.fitness import unfit
+from vlgate.perturb.text.grammar import lemmas
+from vlgate.perturb.text.parsed import Edit, Parsed
+
+# How many statements and things a caption has, for what may be denied of it.
+
+_SINGLE = frozenset(("one", "first", "second", "third", "former", "latter"))
+# What opens a subordinate clause: "while", "where", "that", "as", "with".
+_OPENING = frozenset(("IN", "WRB", "WDT", "WP", "CC"))
+FINITE = frozenset(("VBZ", "VBP", "VBD", "MD"))
+"""The Penn tags of finite verbs and modals."""
+
+
+def runs_on(parsed: Parsed) -> bool:
+    """Whether two statements stand side by side, also if a parser reads them as one: "a bear lands a bear is there"."""
+    tokens = parsed.tokens
+    for place, token in enumerate(tokens):
+        finite = token.tag in FINITE or any(tokens[n].tag in FINITE for n in parsed.children(place, "aux", "auxpass"))
+        opened = any(tokens[n].tag in _OPENING for n in parsed.children(place))
+        between = tokens[token.head + 1 : place]
+        if token.dep == "conj" and finite and not any(one.tag in {"CC", ",", "HYPH", ":"} for one in between):
+            return True
+        if token.dep == "advcl" and finite and not opened and parsed.children(place, "nsubj", "nsubjpass"):
+            return True
+        if token.dep in {"nsubj", "nsubjpass"} and tokens[token.head].dep == "ROOT":
+            within = range(place + 1, token.head)
+            if any(tokens[n].lower == token.lower for n in within):
+                return True
+    return False
+
+
+def told_apart(parsed: Parsed, noun: int) -> bool:
+    """Whether words behind a plural tell of single ones: "two plates, one with wine", "boys and one of the boys"."""
+    rest = range(noun + 1, len(parsed.tokens))
+    ones = (place for place in rest if parsed.tokens[place].lower in _SINGLE)
+    alone = any(parsed.tokens[place].dep not in {"nummod", "det", "amod", "poss"} for place in ones)
+    return alone or any(parsed.tokens[place].lemma.lower() == parsed.tokens[noun].lemma.lower() for place in rest)
+
+
+def two_names(parsed: Parsed) -> bool:
+    """Whether nouns are joined inside the first noun phrase: "a kitchen and dining room"."""
+    tokens = parsed.tokens
+    inside = range(1, parsed.chunks[0][1]) if parsed.chunks else range(0)
+    return any(tokens[place].tag == "CC" and tokens[place - 1].tag in {"NN", "NNS", "NNP"} for place in inside)
+
+
+def listed(parsed: Parsed) -> bool:
+    """Whether a noun that is joined to another one has a description of its own, and may be a second subject."""
+    joined = [place for place, token in enumerate(parsed.tokens) if token.dep == "conj" and token.pos == "NOUN"]
+    return any(parsed.children(place, "acl", "relcl", "prep", "nsubj") for place in joined)
+
+
+def main(parsed: Parsed, position: int) -> bool:
+    """Whether a verb is finite and in no subordinate clause, so that the text is a sentence."""
+    tokens = parsed.tokens
+    if (
+        tokens[position].tag not in {"VBZ", "VBP", "MD", "VB"} and tokens[position].lower not in {"was", "were", "had"}
+    ) or tokens[position - 1].lower == "to":
+        return False
+    while tokens[position].head != position:
+        if tokens[position].dep == "relcl" and not parsed.children(position, "nsubj", "nsubjpass"):
+            return True  # "a breakfast was delivered"
+        if tokens[position].dep in {"relcl", "advcl", "ccomp", "pcomp", "xcomp"}:
+            return False
+        position = tokens[position].head
+    return True
+
+
+# Negate a caption by its parse.
+#
+# A caption says that there is something. Its negation, with the widest scope of "no" and the narrowest of "not", is
+# false whenever the caption is true:
+#
+# - "A dog on a bench." becomes "There is no dog on a bench.", and "There are two dogs." becomes "There are no dogs.";
+# - "A dog is sleeping." becomes "No dog is sleeping.", since "A dog is not sleeping." may be true of another dog; -
+# "The dog sleeps." becomes "The dog does not sleep.", as the dog is known; - "A picture of a dog." becomes "This is
+# not a picture of a dog."
+
+_NEGATIVE_WORDS = "no not n't never without nothing nobody none neither nor hardly barely nowhere"
+_NEGATIVE = frozenset(_NEGATIVE_WORDS.split())
+# Words that a negation would have to change, or that it does not reach: "all dogs", "only one", "also".
+_FIXED = frozenset(
+    (
+        *("all", "any", "anything", "both", "each", "either", "every", "everyone", "everything", "except", "exactly"),
+        *("only", "just", "most", "less", "more", "least", "also", "too", "already", "still", "yet", "but", "almost"),
+        *("few", "little", "rather", "instead", "because", "so", "if", "although", "though", "another", "others"),
+        *("same", "different", "various"),
+    )
+)
+_IMAGES = frozenset(
+    (
+        *("picture", "photo", "photograph", "image", "view", "shot", "close", "closeup", "close-up", "scene"),
+        *("portrait", "snapshot", "selfie", "collage"),
+    )
+)
+_INTRANSITIVE_WORDS = (
+    "walk wait run jump skate surf look smile play fly ride sleep lie stare work sail swim ski eat take have go "
+    "come snowboard skateboard get drive try hit wear enjoy watch talk swing compete race perform show do attempt"
+)
+_INTRANSITIVE = frozenset(_INTRANSITIVE_WORDS.split())
+_BROKEN = ("appos", "parataxis", "dep", "ccomp", "meta", "intj", "csubj")
+_RELATIVE = frozenset((("of", "which"), ("of", "whom"), ("of", "whose")))
+
+
+def negated(parsed: Parsed) -> Found:
+    """Negate a caption, a statement or a question about existence.
+
+    Returns: one candidate, or the reason why there is none. Double negations, statements with "all", "only" and the
+        like, and several statements or several things that are joined are refused, since their negation is not sure
+        to be false.
+    """
+    why = unfit(parsed) or _unsure(parsed)
+    if why:
+        return Found(refused=(why,))
+    root = next(place for place, token in enumerate(parsed.tokens) if token.dep == "ROOT")
+    foil = _negation(parsed, root)
+    if isinstance(foil, str):
+        return Found(refused=(foil,))
+    edits, classes, said = foil
+    text = parsed.edited(edits)
+    return Found(candidates=(Foil(caption=parsed.text, foil=text, classes=classes, why=said),))
+
+
+_Negation = tuple[list[Edit], tuple[str, str], str]
+
+
+def _unsure(parsed: Parsed) -> str:
+    words = [token.lower for token in parsed.tokens]
+    if not _NEGATIVE.isdisjoint(words):
+        return "negated already"
+    if any(pair in _RELATIVE for pair in pairwise(words)):
+        return "a relative clause that lacks its noun"
+    if runs_on(parsed):
+        return "several statements without a conjunction"
+    after = {words[place + 1] for place in range(len(words) - 1) if words[place] == "a"}
+    if any(word in _FIXED and not (word in {"few", "little"} and word in after) for word in words):
+        return "a word that a negation does not go with"
+    return "not one plain sentence" if any(token.dep in _BROKEN for token in parsed.tokens) else ""
+
+
+def _negation(parsed: Parsed, root: int) -> _Negation | str:
+    tokens = parsed.tokens
+    if parsed.children(root, "expl"):
+        return _existence(parsed, root)
+    subjects = parsed.children(root, "nsubj", "nsubjpass")
+    if tokens[root].pos == "NOUN" and not subjects:
+        return _phrase(parsed, root)
+    if len(subjects) != 1 or parsed.subtree(subjects[0])[0] != 0:
+        return "does not begin with its subject"
+    return _clause(parsed, root, subjects[0])
+
+
+def _existence(parsed: Parsed, root: int) -> _Negation | str:
+    things, [there] = parsed.children(root, "attr", "nsubj"), parsed.children(root, "expl")[:1]
+    if len(things) != 1 or things[0] < root or abs(there - root) != 1 or parsed.tokens[root].lemma != "be":
+        return "not one plain sentence"
+    if _joined(parsed, root) or _joined(parsed, things[0]):
+        return "several things are joined"
+    start = max(root, there) + 1
+    phrase = indefinite(parsed, start, things[0])
+    if phrase is None:
+        return "not an indefinite noun phrase"
+    if phrase.is_plural != (parsed.tokens[root].lower in {"are", "were", "re"}):
+        return "the verb does not agree"
+    return _no(parsed, phrase, "no")
+
+
+def _phrase(parsed: Parsed, root: int) -> _Negation | str:
+    """Negate a caption that is a noun phrase."""
+    tokens = parsed.tokens
+    if _joined(parsed, root) or listed(parsed) or two_names(parsed):
+        return "several things are joined"
+    if parsed.subtree(root)[0] != 0 or not any(span[0] == 0 and span[1] == root + 1 for span in parsed.chunks):
+        return "does not begin with its noun phrase"
+    if any(main(parsed, place) for place in range(len(tokens))) or parsed.children(root, "advcl"):
+        return "not one plain sentence"
+    if _may_be_its_verb(parsed, root) or any(_may_be_their_verb(parsed, one) for one in range(root, len(tokens))):
+        return "a noun that may be the verb"
+    if tokens[0].lower in {"a", "an"} and tokens[root].lower in _IMAGES:
+        says = "the text does not describe this image any more"
+        return [Edit(span=(0, 1), text=f"this is not {tokens[0].lower}")], (tokens[0].lower, "not"), says
+    return _there_is_no(parsed, root)
+
+
+def _there_is_no(parsed: Parsed, noun: int) -> _Negation | str:
+    tokens = parsed.tokens
+    phrase = indefinite(parsed, 0, noun)
+    if phrase is None:
+        return "not an indefinite noun phrase"
+    if not _may_be(tokens[noun].lower, "NOUN") and _may_be(tokens[noun].lower, "ADJ"):
+        return "an adjective without its noun"
+    if phrase.end_of_quantity == 0 and not phrase.is_plural:
+        return "a noun without an article"
+    if any(_may_be_past(parsed, place) for place in range(len(tokens))):
+        return "a participle that may be a verb in the past"
+    return _no(parsed, phrase, "there are no" if phrase.is_plural else "there is no")
+
+
+def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
+    """Negate a statement with a subject and a verb."""
+    tokens = parsed.tokens
+    if _joined(parsed, subject) or two_names(parsed):
+        return "several things are joined"
+    if any(parsed.children(place, "nsubj", "nsubjpass", "expl") for place in parsed.children(root, "conj")):
+        return "several statements are joined"
+    verbs = [place for place in (*parsed.children(root, "aux", "auxpass"), root) if tokens[place].tag in FINITE]
+    if not verbs or (tokens[min(verbs)].tag == "VBD" and not _may_be_past(parsed, min(verbs))):
+        return _there_is_no(parsed, subject) if tokens[root].tag in {"VBG", "VBN", "VBD"} else "no finite verb"
+    verb = min(verbs)
+    if verb < subject:
+        return "a question"
+    doing = tokens[verb].tag == "VBZ" and [one.tag for one in tokens[verb + 1 : verb + 2]] == ["VBG"]
+    if doing and tokens[verb].lemma != "be" and _may_be(tokens[verb].lower, "NOUN"):
+        return "a verb that may be a noun"
+    known = tokens[0].tag in {"PRP", "PRP$"} or tokens[0].lower in {"the", "this", "that", "these", "those"}
+    return _with_not(parsed, root, subject, verb) if known else _no_subject(parsed, subject, verb)
+
+
+def _no_subject(parsed: Parsed, subject: int, verb: int) -> _Negation | str:
+    phrase = indefinite(parsed, 0, subject)
+    if phrase is None:
+        return "not an indefinite noun phrase"
+    if not _agrees(parsed, verb, many=phrase.is_plural):
+        return "the verb does not agree"
+    return _no(parsed, phrase, "no")
+
+
+def _with_not(parsed: Parsed, root: int, subject: int, verb: int) -> _Negation | str:
+    tokens = parsed.tokens
+    many = tokens[subject].lower in {"they", "we", "these", "those"} or is_plural(parsed, subject)
+    if parsed.children(root, "conj"):
+        return "several statements are joined"
+    if any(_joined(parsed, one) for one in parsed.children(root, "attr")):
+        return "several things are joined"
+    if not _agrees(parsed, verb, many=bool(many)):
+        return "the verb does not agree"
+    word = tokens[verb]
+    says = "it is denied of the same subject"
+    if word.tag == "MD" or verb != root or word.lemma == "be":
+        return [Edit(span=(verb + 1, verb + 1), text="not")], (word.lower, f"{word.lower} not"), says
+    lemma = _infinitive(word.lower)
+    if lemma is None:
+        return "a verb whose infinitive is not known"
+    do = {"VBZ": "does not", "VBP": "do not", "VBD": "did not"}[word.tag]
+    return [Edit(span=(verb, verb + 1), text=f"{do} {lemma}")], (word.lower, f"{do} {lemma}"), says
+
+
+def _may_be(word: str, part_of_speech: str) -> bool:
+    import lemminflect  # reads its dictionaries at the first look-up, in 0.25 s
+
+    return bool(lemminflect.getAllLemmas(word, upos=part_of_speech))
+
+
+def _may_be_its_verb(parsed: Parsed, root: int) -> bool:
+    """Whether the noun of a caption may be the verb of the word before it: "white and orange fur lays on a blanket"."""
+    compound = root > 0 and parsed.tokens[root].tag == "NNS" and parsed.tokens[root - 1].tag == "NN"
+    return compound and _may_be(parsed.tokens[root].lower, "VERB") and not _counts(parsed, root)
+
+
+def _may_be_their_verb(parsed: Parsed, place: int) -> bool:
+    """Whether the last of several joined nouns may be their verb: "a knife, tape and wrapping paper lie on a table"."""
+    token, before = parsed.tokens[place], parsed.tokens[place - 1]
+    joined = token.dep == "conj" and token.tag == "NN" and before.dep == "compound" and before.tag == "NN"
+    return joined and _may_be(token.lower, "VERB") and not parsed.children(place, "det", "poss")
+
+
+def _counts(parsed: Parsed, noun: int) -> bool:
+    phrase = indefinite(parsed, 0, noun)
+    return phrase is not None and phrase.end_of_quantity > 0
+
+
+def _infinitive(verb: str) -> str | None:
+    """The infinitive of a finite form, from a dictionary: a pipeline may guess ("rides", "rid")."""
+    found = lemmas(verb, "VERB")
+    return found[0] if len(found) == 1 else None
+
+
+def _agrees(parsed: Parsed, verb: int, *, many: bool) -> bool:
+    word = parsed.tokens[verb]
+    if word.tag in {"MD", "VBD"}:
+        return word.lower not in {"was", "were"} or many == (word.lower == "were")
+    return many == (word.tag == "VBP") and word.text not in {"'s", "'re", "s"}
+
+
+def _no(parsed: Parsed, phrase: Indefinite, no: str) -> _Negation | str:
+    """Write ``no`` in the place of a phrase's quantity."""
+    start, end = phrase.start, phrase.end_of_quantity
+    if phrase.is_plural and told_apart(parsed, phrase.noun):
+        return "a word for single ones of several"
+    said = parsed.said((start, end)).lower()
+    head = parsed.tokens[start]
+    name = "" if end > start else head.text[:1].lower() + head.text[1:] if head.text[1:].islower() else head.text
+    edit = Edit(span=(start, end), text=no) if end > start else Edit(span=(start, start + 1), text=f"{no} {name}")
+    return [edit], (said, "no"), "there is at least one in the image"
+
+
+def _joined(parsed: Parsed, position: int) -> bool:
+    return bool(parsed.children(position, "cc", "conj", "preconj"))
+
+
+def _may_be_past(parsed: Parsed, position: int) -> bool:
+    """Whether a participle may as well be a finite verb: "a man played tennis", "a man walked"."""
+    token = parsed.tokens[position]
+    if (
+        token.tag not in {"VBN", "VBD"}
+        or token.dep not in {"acl", "ROOT"}
+        or parsed.children(position, "aux", "auxpass")
+    ):
+        return False
+    if token.tag == "VBD" and not token.lower.endswith("ed"):
+        return True
+    return bool(parsed.children(position, "dobj")) or token.lemma in _INTRANSITIVE

@@ -1,0 +1,146 @@
+"""A parsed text: tokens with their parts of speech and grammatical relations, and edits of the text by token."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from vlgate.perturb.text.grammar import article, capitalised_like
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A word or a punctuation mark: its text, and the blanks that follow it.
+
+    ``tag`` is the Penn Treebank tag ("NNS"), ``pos`` the universal part of speech ("NOUN"), ``dep`` the grammatical
+    relation to the token number ``head``, in spaCy's (ClearNLP's) labels ("nsubj"). The root is its own head.
+    """
+
+    text: str
+    space: str
+    lemma: str
+    tag: str
+    pos: str
+    dep: str
+    head: int
+
+    @property
+    def lower(self) -> str:
+        """The text in lower case."""
+        return self.text.lower()
+
+
+Span = tuple[int, int]
+"""Positions of tokens: the first one, and the one after the last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """A text to write over the tokens of a span. An empty span inserts before its token; an empty text deletes."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A text and its tokens, whose texts and blanks joined give the text.
+
+    ``chunks`` are the base noun phrases ("a pocket knife"), ``sentences`` the sentences, both in the text's order.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    chunks: tuple[Span, ...] = ()
+    sentences: tuple[Span, ...] = ()
+
+    def children(self, position: int, *labels: str) -> tuple[int, ...]:
+        """Return the positions of the tokens whose head is the one at ``position``, with one of ``labels`` if given."""
+        return tuple(
+            place
+            for place, token in enumerate(self.tokens)
+            if token.head == position and place != position and (not labels or token.dep in labels)
+        )
+
+    def subtree(self, position: int) -> Span:
+        """Return the smallest span that holds a token and all that depends on it."""
+        first = last = position
+        todo = [position]
+        while todo:
+            for child in self.children(todo.pop()):
+                first, last = min(first, child), max(last, child)
+                todo.append(child)
+        return first, last + 1
+
+    def said(self, span: Span) -> str:
+        """Return the text of a span, without the blanks around it."""
+        return "".join(token.text + token.space for token in self.tokens[slice(*span)]).strip()
+
+    def edited(self, edits: Sequence[Edit]) -> str:
+        """Return the text with other words in some places.
+
+        A capital letter at the start of a sentence is kept, and "a" or "an" before an edited place agrees with what now
+        follows it. Blanks stay as they are; a deleted span takes the blanks behind it along.
+
+        Raises: ValueError if two edits overlap or a span is not in the text.
+
+        >>> one = Token(text="An", space=" ", lemma="a", tag="DT", pos="DET", dep="det", head=1)
+        >>> two = Token(text="apple", space="", lemma="apple", tag="NN", pos="NOUN", dep="ROOT", head=1)
+        >>> Parsed(text="An apple", tokens=(one, two)).edited([Edit(span=(1, 2), text="cup")])
+        'A cup'
+        """
+        parts: list[str] = []
+        place = 0
+        for edit in sorted(edits, key=lambda one: one.span):
+            first, end = edit.span
+            if not place <= first <= end <= len(self.tokens):
+                raise ValueError(f"span={edit.span!r} overlaps another edit or is not in {self.text!r}")
+            parts += _written(self.tokens[place:first])
+            parts += self._put(edit, starts=first in {start for start, _ in self.sentences} or first == 0)
+            place = end
+        parts += _written(self.tokens[place:])
+        return _agreeing("".join(part for part in parts if part))
+
+    def _put(self, edit: Edit, *, starts: bool) -> tuple[str, str]:
+        first, end = edit.span
+        text = edit.text
+        if starts and first < len(self.tokens):
+            text = capitalised_like(self.tokens[first].text, text)
+        if not text:
+            return "", ""
+        space = self.tokens[end - 1].space if end > first else " "
+        return f"{_MARK}{text}", space
+
+
+_MARK = "\0"  # before each edited place, until the article before it agrees
+_EDITED = re.compile(rf"(?:\b(?P<article>an?)(?P<blank>\s+))?{_MARK}", re.IGNORECASE)
+
+
+def _written(tokens: Sequence[Token]) -> Iterator[str]:
+    return (token.text + token.space for token in tokens)
+
+
+def _agreeing(text: str) -> str:
+    def agreed(found: re.Match[str]) -> str:
+        """Return the article that fits what follows the edited place."""
+        if found["article"] is None:
+            return ""
+        following = text[found.end() :].replace(_MARK, "")
+        return capitalised_like(found["article"], article(following)) + found["blank"]
+
+    return _EDITED.sub(agreed, text)
+
+
+class Parser(Protocol):
+    """What parses texts; ``name`` says which pipeline, with its version, so that parses can be kept on disk."""
+
+    @property
+    def name(self) -> str:
+        """The name and version of the pipeline."""
+        ...
+
+    def parse(self, texts: Sequence[str]) -> Iterator[Parsed]:
+        """Yield the texts parsed, in their order."""
+        ...

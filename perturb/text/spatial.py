@@ -1,0 +1,143 @@
+"""Replace a spatial preposition of a caption by its opposite, by the parse.
+
+Only a preposition with a thing behind it that says where something is: not a particle ("bending over"), not a
+direction of a movement, not a fixed phrase ("under construction").
+"""
+
+from __future__ import annotations
+
+from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.text.fitness import first, unfit
+from vlgate.perturb.text.parsed import Edit, Parsed, Span
+from vlgate.perturb.text.rewriting import OPPOSITES
+
+_LONGEST = 3  # words of a relation
+# "Over" and "under" after these verbs do not say where something is: "leaning over a rail", "looking over a menu".
+_NO_PLACE = frozenset(
+    (
+        *("bend", "lean", "look", "go", "jump", "hang", "drape", "watch", "hover", "reach", "leap", "cross", "run"),
+        *(
+            "climb",
+            "stare",
+            "cover",
+            "turn",
+            "spread",
+            "pour",
+            "wear",
+            "pull",
+            "put",
+            "roll",
+            "step",
+            "preside",
+            "flip",
+        ),
+        *("scatter", "strew", "draw", "pass", "walk", "ride", "travel", "crouch", "hunch", "stoop", "drizzle", "skate"),
+        *("fly", "sail", "cut", "pile", "stretch", "peer", "hunch", "work", "talk", "hold", "slump", "gather", "lay"),
+        *("arch", "come", "move", "drive", "trot", "wrap", "fold", "sprinkle", "throw", "sling", "curl", "glance"),
+        *("kneel", "squat", "sit", "lie", "rest", "lay", "sleep", "stand"),
+    )
+)
+_STAYS = frozenset(("sit", "lie", "rest", "lay", "sleep", "stand", "kneel", "squat", "hang", "hover", "fly", "hold"))
+_SEES = frozenset(("look", "gaze", "stare", "peer", "glance", "face", "peek", "point"))
+_CHANGING = frozenset(
+    ("all", "from", "right", "just", "way", "up", "down", "out", "well", "over", "back", "far", "off")
+)
+_INSIDE = frozenset(("inside", "outside"))
+_OPENINGS = frozenset(("window", "windows", "door", "doors", "gate", "gates"))
+_OVER = frozenset(("over", "under"))
+# A thing is not both over and below these, or it always is: "under a blue sky".
+_NO_THING = frozenset(
+    (
+        *(
+            "sky",
+            "camera",
+            "glass",
+            "skies",
+            "construction",
+            "sun",
+            "moon",
+            "light",
+            "lights",
+            "water",
+            "control",
+            "ground",
+            "influence",
+        ),
+        *(
+            "weather",
+            "moonlight",
+            "clouds",
+            "cloud",
+            "spotlight",
+            "stars",
+            "sunlight",
+            "top",
+            "wave",
+            "waves",
+            "shoulder",
+        ),
+        *("shoulders", "head", "heads", "ocean", "sea", "land", "bars", "air", "place", "day"),
+        *("night", "time", "year", "years", "eye", "eyes", "it", "them", "that", "which", "him", "her", "what", "whom"),
+        *("me", "us", "you", "themselves", "himself", "itself", "herself", "side", "one", "another", "each", "other"),
+        *("someone", "something", "scenes", "level", "arm", "arms", "back", "face", "mouth", "ear", "neck", "body"),
+        *("rain", "snow", "storm", "covers", "blanket", "blankets"),
+    )
+)
+
+
+def opposed(parsed: Parsed) -> Found:
+    """Replace each spatial preposition of a caption by its opposite.
+
+    Returns: one candidate per preposition, and the reasons of those that are refused.
+    """
+    words = [token.lower for token in parsed.tokens]
+    spans = [
+        (start, end)
+        for start in range(len(words))
+        for end in range(start + 1, start + 1 + _LONGEST)
+        if " ".join(words[start:end]) in OPPOSITES and end <= len(words)
+    ]
+    if not spans:
+        return Found(refused=("no spatial preposition with an opposite",))
+    why = unfit(parsed)
+    if why:
+        return Found(refused=(why,))
+    made = [_opposed(parsed, span) for span in spans]
+    return Found(
+        candidates=tuple(one for one in made if isinstance(one, Foil)),
+        refused=tuple(one for one in made if isinstance(one, str)),
+    )
+
+
+def _opposed(parsed: Parsed, span: Span) -> Foil | str:
+    tokens = parsed.tokens
+    start, end = span
+    old = " ".join(token.lower for token in tokens[start:end])
+    why = _no_place(parsed, span, old)
+    if why:
+        return why
+    new = OPPOSITES[old]
+    foil = parsed.edited([Edit(span=span, text=new)])
+    return Foil(caption=parsed.text, foil=foil, classes=(old, new), why=f"what is {old} it is not {new} it")
+
+
+def _no_place(parsed: Parsed, span: Span, old: str) -> str:
+    """Why a preposition does not say where something is."""
+    tokens = parsed.tokens
+    start, end = span
+    things = parsed.children(end - 1, "pobj")
+    if tokens[end - 1].dep != "prep" or tokens[end - 1].tag != "IN" or len(things) != 1 or things[0] < end:
+        return "no preposition with a thing behind it"
+    thing, verb = tokens[things[0]], tokens[tokens[start].head]
+    changed = start > 0 and tokens[start - 1].lower in _CHANGING
+    changed = changed or tokens[end].tag in {"RB", "IN"} or bool(parsed.children(start, "advmod", "npadvmod"))
+    window = old in _INSIDE and thing.lower in _OPENINGS
+    several = parsed.children(things[0], "conj", "nummod")
+    moves = old in _OVER and verb.pos == "VERB" and verb.lemma.lower() in _NO_PLACE - _STAYS
+    return first(
+        (changed, "a word before the preposition changes its meaning"),
+        (window or thing.lower in _NO_THING or bool(several) or thing.pos != "NOUN", "a thing without another side"),
+        (start == 0, "the preposition begins the text"),
+        (verb.lemma.lower() in _SEES, "the verb says a direction"),
+        (moves, "the verb says a movement"),
+    )

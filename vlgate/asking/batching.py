@@ -1,0 +1,294 @@
+"""Calling a model's methods: in batches that shrink if memory runs out, with every reply checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from vlgate.asking.call_limit import Watch, unwatched
+from vlgate.asking.image_prefetch import Ahead
+from vlgate.asking.items import Copies, copied, hashed_order
+from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError, halved, printable
+from vlgate.types import Ask, Compare, FloatArray, LazyImage, Match, TextKeys
+
+Item = TypeVar("Item")
+Reply = TypeVar("Reply")
+HALF = "is not valid Unicode: it holds half of a surrogate pair"
+OVERFLOW = "numbers in float16 end at 65,504, which models trained in bfloat16 exceed; run with --dtype bfloat16"
+_MEMORY_WORDS = ("out of memory", "not enough memory", "can't allocate memory", "cannot allocate memory")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why one request has no reply; ``why`` may be foreign text, and is kept as one printable line."""
+
+    why: str
+    missing: bool = False
+    skipped: bool = False
+
+    def __post_init__(self) -> None:
+        """Clean the reason: half of a surrogate pair would stop every file of the run."""
+        object.__setattr__(self, "why", printable(self.why))
+
+
+class Sizes(Protocol):
+    """What is known of the batch sizes that fit a model."""
+
+    def halved(self, size: int) -> None:
+        """Note that memory ran out with twice as many items."""
+
+    def note(self, size: int) -> str:
+        """Return a note about the size that a run ended with, for the readers of the results; empty for nothing."""
+
+
+class Forgotten:
+    """Sizes that are found anew in each run."""
+
+    def halved(self, size: int) -> None:
+        """Note nothing."""
+
+    def note(self, size: int) -> str:  # noqa: ARG002  # as Sizes
+        """Return nothing."""
+        return ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Caller:
+    """Calls a model's methods on batches of at most ``size`` items.
+
+    If a call runs out of memory, ``size`` is halved, for the rest of the session, and ``sizes`` is told. No other
+    field changes. Each call, the conversion of its reply included, runs in a context that ``watch`` gives, which may
+    limit its time. While the model works on a batch, ``ahead`` decodes the images of the next. If a batch of one item
+    is too large, the error says what ``room`` says about the memory. ``dtype`` is the precision of the model, for the
+    error about a number that is not finite. The model gets ``copies`` of the items.
+    """
+
+    name: str
+    size: int
+    watch: Watch = unwatched
+    ahead: Ahead = field(default_factory=Ahead)
+    sizes: Sizes = field(default_factory=Forgotten)
+    room: Callable[[], str] = str
+    dtype: str = "float32"
+    copies: Copies = field(default_factory=Copies)
+
+    def numbers(
+        self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str, *, nan: bool = False
+    ) -> list[float | Problem]:
+        """Call a method that returns one number per item.
+
+        Args:
+            items: the items to call it on.
+            method: takes a sequence of n items and returns an array of shape (n,).
+            called: the method's name, for messages.
+            nan: whether NaN is a valid reply.
+
+        Returns: one number or problem per item.
+        Raises: ModelReplyError if the reply is not n finite numbers.
+        """
+        return self._in_batches(
+            items, called, lambda chunk: self._checked(method(chunk), len(chunk), called, 1, nan=nan).tolist()
+        )
+
+    def rows(
+        self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str
+    ) -> list[FloatArray | Problem]:
+        """Call a method that returns one row of features per item, shape (n, d); otherwise like ``numbers``."""
+        return self._in_batches(items, called, lambda chunk: list(self._checked(method(chunk), len(chunk), called, 2)))
+
+    def strings(
+        self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str
+    ) -> list[str | Problem]:
+        """Call a method that returns one string per item; otherwise like ``numbers``."""
+        return self._in_batches(items, called, lambda chunk: self._checked_strings(method(chunk), len(chunk), called))
+
+    @property
+    def bare(self) -> Caller:
+        """This caller, which asks the model everything."""
+        return self
+
+    def close(self) -> None:
+        """Close nothing."""
+
+    def text_keys(self, model: object, texts: Iterable[str]) -> Mapping[str, Hashable]:
+        """Return what each text is to a model that tells its tokens; empty if it does not tell them."""
+        if not isinstance(model, TextKeys):
+            return {}
+        distinct = list(dict.fromkeys(texts))
+        return dict(zip(distinct, self.keys_of(model, distinct), strict=True))
+
+    def keys_of(self, model: TextKeys, texts: Sequence[str]) -> Sequence[Hashable]:
+        """Return one key per text; the model gets the texts in an order that tells nothing.
+
+        Raises: ModelReplyError if its reply is not one hashable key per text.
+        """
+        order = hashed_order(texts, 0)
+        reply: object = model.text_keys([copied(texts[place]) for place in order])
+        if isinstance(reply, str) or not isinstance(reply, Sequence | np.ndarray) or len(reply) != len(texts):
+            what = f"{len(reply)} keys" if isinstance(reply, Sized) else f"a {type(reply).__name__}"
+            raise self._unusable("text_keys", f"{what} for {len(texts)} texts; return one key per text")
+        for key in reply:
+            if not isinstance(key, Hashable):
+                raise self._unusable("text_keys", f"a key that is a {type(key).__name__}; return tuples or strings")
+        keys = dict(zip(order, reply, strict=True))
+        return [keys[place] for place in range(len(texts))]
+
+    def cut_texts(self, model: object) -> AbstractSet[str]:
+        """Return the texts so far that a model did not read to the end."""
+        found: AbstractSet[str] = getattr(model, "cut_texts", frozenset())
+        return found
+
+    def neither(self, model: object, requests: Iterable[object]) -> AbstractSet[object]:
+        """Return the pairs among some requests whose answer probably begins with neither yes nor no."""
+        unsure: AbstractSet[Match] = getattr(model, "neither", frozenset())
+        if not unsure:
+            return frozenset()
+        return {one for one in requests if isinstance(one, Match) and self.copies.of((one,))[0] in unsure}
+
+    def _in_batches(
+        self, items: Sequence[Item], called: str, call: Callable[[Sequence[Item]], list[Reply]]
+    ) -> list[Reply | Problem]:
+        found: list[Reply | Problem] = []
+
+        def _watched(some: Sequence[Item]) -> list[Reply]:
+            shown = self.copies.of(some)
+            with self.watch(called, len(some)):
+                try:
+                    return call(shown)
+                except Exception as error:
+                    self.copies.name(error, some)
+                    raise
+
+        with self.ahead.through(items) as given:
+            while len(found) < len(items):
+                chunk = given(len(found), len(found) + self.size)
+                try:
+                    replies = _around_problems(chunk, _watched)
+                except (MemoryError, RuntimeError) as error:
+                    if not out_of_memory(error):
+                        raise
+                    if len(chunk) == 1:
+                        message = f"the model {self.name!r} runs out of memory on a batch of one item: {error}"
+                        raise ModelReplyError("; ".join(filter(None, (message, self.room())))) from error
+                    self.size = len(chunk) // 2
+                    self.sizes.halved(self.size)
+                else:
+                    found += replies
+        return found
+
+    def _checked(self, reply: object, n: int, called: str, dimensions: int, *, nan: bool = False) -> FloatArray:
+        try:
+            array = np.asarray(_on_cpu(reply), dtype=np.float64)
+        except (TypeError, ValueError, RuntimeError) as error:
+            what = f"a {type(reply).__name__} that cannot become an array of numbers ({error})"
+            raise self._unusable(called, what) from error
+        shape = "(n,)" if dimensions == 1 else "(n, d)"
+        if array.ndim != dimensions or len(array) != n:
+            raise self._unusable(called, f"an array of shape {array.shape} for n = {n} items; return shape {shape}")
+        wrong = np.isinf(array) if nan else ~np.isfinite(array)
+        if wrong.any():
+            place = int(np.flatnonzero(wrong.reshape(n, -1).any(axis=1))[0])
+            remedy = OVERFLOW if self.dtype == "float16" else "return finite numbers only"
+            raise self._unusable(called, f"{array[wrong][0]} for item {place} of {n}; {remedy}")
+        return array
+
+    def _checked_strings(self, reply: object, n: int, called: str) -> list[str | Problem]:
+        if isinstance(reply, str) or not isinstance(reply, Sequence):
+            raise self._unusable(called, f"a {type(reply).__name__}; return a sequence of {n} strings")
+        if len(reply) != n:
+            raise self._unusable(called, f"{len(reply)} answers for {n} questions; return one per question")
+        for answer in reply:
+            if not isinstance(answer, str):
+                raise self._unusable(called, f"the answer {answer!r}, which is not a string; return strings only")
+        return [Problem(why=f"the answer {answer!r} {HALF}") if halved(answer) else str(answer) for answer in reply]
+
+    def _unusable(self, called: str, what: str) -> ModelReplyError:
+        return ModelReplyError(f"{called}() of the model {self.name!r} returned {what}")
+
+
+def _on_cpu(reply: object) -> object:
+    """Turn a tensor of any device and precision into something that numpy accepts, without importing torch."""
+    if _is_masked(reply):
+        raise TypeError("some of its numbers are masked; return finite numbers only")
+    if hasattr(reply, "detach"):
+        return reply.detach().cpu().double()
+    kind = np.asarray(reply).dtype.kind
+    if kind not in "fiubO":
+        raise TypeError(f"its numbers are of kind {kind!r}, not real")
+    if kind == "O" and (text := next((one for one in np.asarray(reply).flat if isinstance(one, str | bytes)), None)):
+        raise TypeError(f"it holds {text!r}, which is a {type(text).__name__}, not a number")
+    return reply
+
+
+def _is_masked(reply: Any) -> bool:
+    """Whether a number of a reply is masked: ``np.asarray`` would take what lies under the mask."""
+    if hasattr(reply, "detach"):  # a MaskedTensor of torch marks what is valid
+        return hasattr(reply, "get_mask") and not bool(reply.get_mask().all())
+    mask = np.ma.getmaskarray(reply) if isinstance(reply, np.ma.MaskedArray) else np.asarray(_mask_of(reply))
+    if mask.dtype.kind in "bui" and mask.any():
+        return True
+    if isinstance(reply, np.ndarray):
+        return reply.dtype.kind == "O" and any(map(_is_masked, reply.flat))
+    if isinstance(reply, np.generic | str | bytes | Mapping):
+        return False
+    if hasattr(reply, "__array__"):
+        return _is_masked(np.asanyarray(reply))
+    is_sequence = hasattr(reply, "__len__") and hasattr(reply, "__getitem__")  # what numpy takes for one
+    return is_sequence and any(_is_masked(reply[place]) for place in range(len(reply)))
+
+
+def _mask_of(reply: object) -> object:
+    return False if isinstance(reply, float | int | np.generic) else getattr(reply, "mask", False)
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an exception says that a device ran out of memory; torch raises its own class, or RuntimeError.
+
+    >>> out_of_memory(RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"))
+    True
+    """
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in _MEMORY_WORDS)
+
+
+def _around_problems(chunk: Sequence[Item], call: Callable[[Sequence[Item]], list[Reply]]) -> list[Reply | Problem]:
+    """Call a function on the items that can have a reply, so that a bad image does not affect its neighbours."""
+    problems: dict[int, Problem] = {}
+    while len(problems) < len(chunk):
+        left = [place for place in range(len(chunk)) if place not in problems] if problems else range(len(chunk))
+        try:
+            replies = call(tuple([chunk[place] for place in left] if problems else chunk))
+        except ImageError as error:
+            bad = {place: problem for place in left if (problem := _image_problem(chunk[place])) is not None}
+            if not bad:
+                message = f"the model raised ImageError, but all images of the batch can be decoded: {error}"
+                raise ModelReplyError(message) from error
+            problems |= bad
+        except NoReplyError as error:
+            if not error.positions <= set(range(len(left))) or not error.positions:
+                message = f"the model raised NoReplyError with positions outside 0..{len(left) - 1}, or none: {error}"
+                raise ModelReplyError(message) from error
+            whys = {position: error.reasons.get(position, str(error)) for position in error.positions}
+            problems |= {left[position]: Problem(why=why) for position, why in whys.items()}
+        else:
+            return _merged(dict(zip(left, replies, strict=True)), problems, len(chunk)) if problems else list(replies)
+    return [problems[place] for place in range(len(chunk))]
+
+
+def _merged(replies: dict[int, Reply], problems: dict[int, Problem], n: int) -> list[Reply | Problem]:
+    return [replies[place] if place in replies else problems[place] for place in range(n)]
+
+
+def _image_problem(item: object) -> Problem | None:
+    images = (item,) if isinstance(item, LazyImage) else item.images if isinstance(item, Compare) else ()
+    for image in (item.image,) if isinstance(item, Match | Ask) else images:
+        try:
+            image.load()
+        except ImageError as error:
+            return Problem(why=str(error), missing=isinstance(error, MissingImageError))
+    return None

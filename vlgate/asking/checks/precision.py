@@ -1,0 +1,175 @@
+"""Check that a model in half precision, or compiled, gives the same verdicts as in plain float32.
+
+Some cases are asked again in float32. Scores with 8 significant bits (bfloat16) tie, or change their order, although
+float32 tells them apart. How often that happens depends on the model and on the data, so every such run measures it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from vlgate.asking.checks.check import Check
+from vlgate.judging.verdicts import judge
+from vlgate.metrics.stats import wilson
+from vlgate.seeds import generator
+from vlgate.types import Batch, Prediction, Predictor, Request, Task, Ties, Verdict
+
+CASES = 64
+NAME = "precision"
+
+
+def check_precision(
+    model: Predictor, full: Predictor, batches: Sequence[Batch], asked: str, *, confidence: float = 0.95
+) -> Check:
+    """Count the cases whose verdict differs between a model in half precision, or compiled, and plain float32.
+
+    Args:
+        model: the model in half precision, or compiled.
+        full: the same model in float32, not compiled.
+        batches: the cases that both are asked, as ``drawn`` returns them.
+        asked: how ``model`` runs, for the sentence: ``bfloat16``, ``compiled float32``.
+        confidence: of the interval for the share of all cases of the run.
+
+    Returns: ``suspect`` if a verdict changes, with how many, in which direction, and an interval for all cases.
+        ``share`` is the share of cases that keep their verdict, ``largest`` the largest difference of two scores.
+        ``not applicable`` if no case is judged with both models.
+    """
+    requests = [request for batch in batches for case in batch.cases for request in case.requests]
+    half_replies, full_replies = model.predict(requests), full.predict(requests)
+    both = [
+        (half, whole)
+        for batch in batches
+        for half, whole in zip(judge(batch, half_replies), judge(batch, full_replies), strict=True)
+        if half.state == whole.state == "judged"
+    ]
+    if not both:
+        return Check(name=NAME, outcome="not applicable", why="no case has a reply from both models")
+    changed = [pair for pair in both if _decided(pair[0]) != _decided(pair[1])]
+    largest = _largest(half_replies, full_replies)
+    low, high = wilson(len(changed) / len(both), len(both), confidence)
+    lost, won = (sum(pair[one].right and not pair[1 - one].right for pair in changed) for one in (1, 0))
+    why = (
+        f"{len(changed)} of {len(both)} cases that were asked again have another verdict in plain float32 "
+        f"({lost} right in float32 only, {won} right in {asked} only), an estimated {low:.1%} to {high:.1%} of all "
+        f"cases; scores differ by at most {largest:.3g}"
+    )
+    return Check(
+        name=NAME,
+        outcome="suspect" if changed else "ok",
+        why=f"{why}; use plain float32 if a figure is close to its threshold" if changed else why,
+        n=len(both),
+        share=1 - len(changed) / len(both),
+        largest=largest,
+    )
+
+
+def drawn(tasks: Sequence[Task], ties: Ties, seed: int) -> list[Batch]:
+    """A seeded sample of ``CASES`` cases of all tasks, as one batch per task; all cases are equally likely."""
+    places = [(number, place) for number, task in enumerate(tasks) for place in range(len(task.cases))]
+    random = generator(f"{seed}:precision")
+    chosen = np.sort(random.choice(len(places), size=min(CASES, len(places)), replace=False)) if places else ()
+    found: dict[int, list[int]] = {}
+    for number, place in (places[one] for one in chosen):
+        found.setdefault(number, []).append(place)
+    return [Batch(task=tasks[number], positions=tuple(positions), ties=ties) for number, positions in found.items()]
+
+
+def lacks_room(device: str, root: Path = Path("/")) -> str:
+    """Say why the model cannot be loaded a second time, in float32; empty if there is enough memory.
+
+    In half precision the model takes at most the memory that this process holds now, or holds on the GPU, so float32
+    takes at most twice as much. A model for a GPU is first loaded into the machine's own memory.
+
+    Args:
+        device: a name that ``torch.device`` accepts.
+        root: the folder that holds ``proc`` and ``sys``.
+    """
+    held, free = _held(root), _free(root)
+    places = {"this machine": free}
+    if device.startswith("cuda"):
+        held, places[device] = _on_gpu(device)
+    for place, left in places.items():
+        if device == "mps" or held is None or left is None:
+            return f"not asked again in float32: the free memory of {place} is unknown"
+        if left < 2 * held:
+            return (
+                f"not asked again in float32: {left / 2**30:.1f} GiB of memory are free on {place}, and up to "
+                f"{2 * held / 2**30:.1f} GiB may be needed"
+            )
+    return ""
+
+
+def _decided(verdict: Verdict) -> tuple[bool, Mapping[str, float]]:
+    return verdict.right, dict(verdict.facts)
+
+
+def _largest(half: Mapping[Request, Prediction], full: Mapping[Request, Prediction]) -> float:
+    scores = ((half[request].score, full[request].score) for request in half)
+    return max((abs(one - other) for one, other in scores if one is not None and other is not None), default=0.0)
+
+
+def _on_gpu(device: str) -> tuple[int, int]:
+    """The bytes of a GPU's memory that the models hold, and the bytes that are still available."""
+    import torch
+
+    held = torch.cuda.memory_allocated(device)
+    kept_back = torch.cuda.memory_reserved(device) - held  # torch keeps memory that it has freed, for itself
+    return held, torch.cuda.mem_get_info(device)[0] + kept_back
+
+
+def _held(root: Path) -> int | None:
+    """The bytes of the machine's memory that this process holds; None if the system is not Linux."""
+    pages = _first_number(root / "proc/self/statm", place=1)
+    return None if pages is None else pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _free(root: Path) -> int | None:
+    """The bytes that are free both on the machine and in every control group that limits this process."""
+    meminfo = _fields(root / "proc/meminfo")
+    if "MemAvailable:" not in meminfo:
+        return None
+    free = [meminfo["MemAvailable:"] * 1024]
+    for folder in _groups(root):
+        for limit, used, idle in (
+            ("memory.max", "memory.current", "inactive_file"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        ):
+            most, now = _first_number(folder / limit), _first_number(folder / used)
+            if most is not None and now is not None:  # "max" means that there is no limit
+                free.append(most - now + _fields(folder / "memory.stat").get(idle, 0))
+    return min(free)
+
+
+def _groups(root: Path) -> list[Path]:
+    """The folders of this process's control groups (cgroups, versions 1 and 2), the innermost first."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    found = []
+    for _, kind, path in (line.split(":", 2) for line in lines if line.count(":") >= 2):
+        if kind in ("", "memory"):
+            top = root / "sys/fs/cgroup" / kind
+            inner = top / path.lstrip("/")
+            found += [folder for folder in (inner, *inner.parents) if folder.is_relative_to(top)]
+    return found
+
+
+def _first_number(file: Path, place: int = 0) -> int | None:
+    try:
+        return int(file.read_text(encoding="ascii").split()[place])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _fields(file: Path) -> dict[str, int]:
+    """The numbers of a file by name, from the lines that hold a name and a number."""
+    try:
+        lines = [line.split() for line in file.read_text(encoding="ascii").splitlines()]
+    except (OSError, ValueError):
+        return {}
+    return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdecimal()}

@@ -1,0 +1,280 @@
+"""Decode images in threads before a model asks for them, and keep those that were decoded last."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
+
+from vlgate.asking.items import images_in, with_images_in
+from vlgate.types import LazyImage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+# The images that were decoded last, so that none is decoded again while another request about it is at hand.
+
+ROOM = 64 * 2**20
+"""The bytes of pixels that are kept: about 70 images of 640 x 480, which is one batch of the default size."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Decoded:
+    """Decoded images of at most ``room`` bytes; those that were used first make room.
+
+    A model may draw on the image that it gets, so it always gets a copy, which costs a fiftieth of decoding.
+    """
+
+    room: int = ROOM
+    _kept: dict[Hashable, Image] = field(default_factory=dict)
+    _held: int = 0
+    _lock: Lock = field(default_factory=Lock)
+
+    def get(self, image: LazyImage) -> Image | None:
+        """Return a copy of the decoded image; None if it is not there."""
+        key = _key(image)
+        with self._lock:
+            found = self._kept.pop(key, None)
+            if found is None:
+                return None
+            self._kept[key] = found  # as the last one, which is forgotten last
+        return found.copy()
+
+    def keep(self, image: LazyImage, loaded: Image) -> None:
+        """Keep a copy of an image that was decoded; an image of more than a quarter of the room is not kept."""
+        if not hasattr(loaded, "getbands") or _size(loaded) > self.room // 4:  # a user's own LazyImage may load others
+            return
+        copied, key = loaded.copy(), _key(image)
+        with self._lock:
+            before = self._kept.pop(key, None)
+            self._held += _size(copied) - (0 if before is None else _size(before))
+            self._kept[key] = copied
+            while self._held > self.room:
+                self._held -= _size(self._kept.pop(next(iter(self._kept))))
+
+
+def _key(image: LazyImage) -> Hashable:
+    """An image and the state of its file, which may get new content under its old name."""
+    try:
+        state = os.stat(image.where.partition("#")[0])  # noqa: PTH116  # three times as fast as Path.stat
+    except (OSError, ValueError):
+        return image
+    return image, state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino
+
+
+def _size(image: Image) -> int:
+    return image.width * image.height * len(image.getbands())
+
+
+# Decode images in threads before a model asks for them, so that it does not wait for them.
+#
+# What a model gets stays the same: an image that a thread has decoded is handed out once, and a second ``load()``, or
+# one of an image that no thread could decode, loads the image as if there were no threads. Nothing is decoded for a
+# model that loads no images. A bounded number of images is held, however many a run has.
+
+Item = TypeVar("Item")
+MOST_THREADS = 8
+MOST_IMAGES = 128
+"""How many images are decoded and not yet asked for: two batches of the default size."""
+MOST_BYTES = 256 * 2**20
+"""How many bytes of pixels are held before no further image is begun."""
+
+
+@runtime_checkable
+class Noting(Protocol):
+    """A way to load an image that notes something when the model gets it, which a thread must not do before."""
+
+    made: LazyImage
+
+    def note(self, loaded: Image) -> None:
+        """Note what the model gets."""
+
+
+def threads() -> int:
+    """Return how many threads may decode in this process: its share of the CPUs, if it is a worker of pytest-xdist."""
+    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "")
+    return min(MOST_THREADS, max(1, cores() // (int(workers) if workers.isdecimal() and int(workers) else 1)))
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(slots=True, kw_only=True)
+class Ahead:
+    """Decodes images ahead of one model. ``loads`` says whether the model has loaded an image so far.
+
+    The images of ``decoded`` are not decoded again, if another text or another method of the model asks for them.
+    """
+
+    loads: bool = False
+    decoded: Decoded = field(default_factory=Decoded)
+
+    @contextmanager
+    def through(self, items: Sequence[Item]) -> Iterator[Callable[[int, int], tuple[Item, ...]]]:
+        """Give a function that returns the items from ``start`` to ``stop``, with images that are decoded ahead.
+
+        Nothing is decoded before the model loads an image itself. All threads have ended when the context ends.
+        """
+        if not items or not images_in(items[0]):
+            yield lambda start, stop: tuple(items[start:stop])
+            return
+        window: Window | None = None
+
+        def given(start: int, stop: int) -> tuple[Item, ...]:
+            """The items of one batch."""
+            nonlocal window
+            some = items[start:stop]
+            if not self.loads:  # one image tells whether the model loads any, and costs nothing to speak of
+                return (_with(some[0], lambda image: Seen(image, self)), *some[1:])
+            if window is None:
+                rest = items[start:]
+                images = [image for item in rest for image in images_in(item)]
+                window = Window(images, threads(), self.decoded)
+            queue = window
+            return tuple(_with(item, lambda image: Taken(image, queue)) for item in some)
+
+        try:
+            yield given
+        finally:
+            if window is not None:
+                window.close()
+
+
+class Window:
+    """Images that are being decoded, or are decoded and not yet taken."""
+
+    def __init__(self, images: Iterable[LazyImage], at_once: int, decoded: Decoded) -> None:
+        """Decode images in their order, ``at_once`` at a time, from the first ``take`` on; not those of ``decoded``."""
+        self.decoded = decoded
+        self._process = os.getpid()
+        self._at_once = at_once
+        self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="vlgate-decode")
+        self._order = deque(dict.fromkeys(images))
+        self._left = set(self._order)
+        self._begun: dict[LazyImage, Future[Image]] = {}
+        self._sizes: dict[LazyImage, int] = {}  # of those that are decoded
+        self._working = 0
+        self._lock = Lock()
+
+    def take(self, image: LazyImage) -> Image | None:
+        """Return the decoded image; None if the caller must load it, because no thread could decode it.
+
+        Each image is given once by the threads, and again as long as it is among ``decoded``. The child of a fork gets
+        none, because it has no threads.
+        """
+        if os.getpid() != self._process:
+            return None
+        with self._lock:
+            begun = self._begun.pop(image, None)
+            self._sizes.pop(image, None)
+            if image in self._left:
+                self._left.discard(image)
+                if len(self._begun) >= MOST_IMAGES:  # the model passes some over: they make room
+                    self._forget(next(iter(self._begun)))
+            self._begin()
+        if begun is None:
+            return self.decoded.get(image) or _decoded(image, self.decoded)
+        return begun.result() if begun.exception() is None else None
+
+    def close(self) -> None:
+        """Forget what was not taken, and wait for the end of the threads."""
+        with self._lock:
+            self._left.clear()
+            self._begun.clear()
+            self._sizes.clear()
+        self._pool.shutdown()
+
+    def _begin(self) -> None:
+        """Begin as many images as the bounds allow; called with the lock."""
+        while self._working < self._at_once and len(self._begun) < MOST_IMAGES and self._order:
+            if sum(self._sizes.values()) >= MOST_BYTES:
+                return
+            image = self._order.popleft()
+            if image in self._left:
+                self._left.discard(image)
+                self._working += 1
+                self._begun[image] = self._pool.submit(self._work, image)
+
+    def _work(self, image: LazyImage) -> Image:
+        size = 0
+        try:
+            found = self.decoded.get(image) or _decoded(image, self.decoded)
+            size = found.width * found.height * len(found.getbands())
+            return found
+        finally:
+            with self._lock:
+                self._working -= 1
+                if image in self._begun:
+                    self._sizes[image] = size
+                self._begin()
+
+    def _forget(self, image: LazyImage) -> None:
+        del self._begun[image]
+        self._sizes.pop(image, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Loads an image, and notes that the model loads images."""
+
+    made: LazyImage
+    ahead: Ahead
+
+    def __call__(self) -> Image:
+        """Return the image."""
+        self.ahead.loads = True
+        return _noted(self.made, _decoded(self.made, self.ahead.decoded))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process, the image is loaded as it is."""
+        return _load_of, (self.made,)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Loads an image from a window, or as it is if the window does not have it."""
+
+    made: LazyImage
+    window: Window
+
+    def __call__(self) -> Image:
+        """Return the image."""
+        found = self.window.take(self.made)
+        return self.made.load() if found is None else _noted(self.made, found)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process, the image is loaded as it is."""
+        return _load_of, (self.made,)
+
+
+def _load_of(image: LazyImage) -> Callable[[], Image]:
+    return image.load
+
+
+def _decoded(image: LazyImage, decoded: Decoded) -> Image:
+    """Decode an image, and keep it; nothing is noted, because the model may never get it."""
+    load: object = image.load
+    found = load.made.load() if isinstance(load, Noting) else image.load()
+    decoded.keep(image, found)
+    return found
+
+
+def _noted(image: LazyImage, found: Image) -> Image:
+    """The same image, which the model gets now."""
+    load: object = image.load
+    if isinstance(load, Noting):
+        load.note(found)
+    return found
+
+
+def _with(item: Item, load: Callable[[LazyImage], Callable[[], Image]]) -> Item:
+    """The same item, whose images are loaded in another way."""
+    return cast("Item", with_images_in(item, lambda image: replace(image, load=load(image))))

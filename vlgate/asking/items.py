@@ -1,0 +1,330 @@
+"""An item that a model is asked: its images, its text, its anonymous copies, and the hashed order of the items."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from secrets import token_bytes
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from vlgate.errors import NoReplyError, VlgateError
+from vlgate.types import Ask, Batch, Case, Compare, LazyImage, Match, Read, Request, images_of, text_of, with_images
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+# What an item that a model is asked is: its images, its text, what tells it from every other item; and its copies.
+#
+# A model gets copies of items, made in the order in which it is asked. The objects of a source would tell more than
+# the images and the texts: a caption is read before its foil, so its address is lower; a key names the perturbation.
+
+Item = TypeVar("Item")
+_KEY = 8  # bytes of a key that says nothing: two of a million images share one with a probability of 3e-8
+_OPAQUE = re.compile(r"\b[0-9a-f]{16}\b")
+_new = object.__new__  # the constructors of frozen dataclasses take twice as long
+_set_image, _set_text = (Match.__dict__[name].__set__ for name in ("image", "text"))
+_set_key, _set_load, _set_where = (LazyImage.__dict__[name].__set__ for name in ("key", "load", "where"))
+
+
+def images_in(item: object) -> tuple[LazyImage, ...]:
+    """Return the images of an item, in their order; none for a text."""
+    if isinstance(item, Match | Ask | Compare):
+        return images_of(item)
+    return (item,) if isinstance(item, LazyImage) else ()
+
+
+def with_images_in(item: object, change: Callable[[LazyImage], LazyImage]) -> object:
+    """Return an item with each of its images changed."""
+    if isinstance(item, Match | Ask | Compare):
+        return with_images(item, change)
+    return change(item) if isinstance(item, LazyImage) else item
+
+
+def text_in(item: object) -> str:
+    """Return the text of an item; empty if it has none."""
+    if isinstance(item, Match | Ask | Compare):
+        return text_of(item)
+    return item if isinstance(item, str) else ""
+
+
+def told(item: object, images: Mapping[LazyImage, bytes]) -> bytes | None:
+    """Return what an item is, as bytes of which no two are equal; None if an image cannot be read."""
+    if isinstance(item, Match):  # the most frequent kind
+        digest = images.get(item.image)
+        return None if digest is None else b"m" + digest + as_bytes(item.text)
+    if isinstance(item, str):
+        return b"t" + as_bytes(item)
+    digests = [images.get(image) for image in images_in(item)]
+    known = b"".join(one for one in digests if one is not None)
+    if not digests or None in digests:
+        return None
+    if isinstance(item, LazyImage):
+        return b"i" + known
+    if isinstance(item, Compare):
+        return b"c%d:" % len(digests) + known + as_bytes(repr((item.question, item.choices)))
+    return b"a" + known + as_bytes(repr((item.question, item.choices)) if isinstance(item, Ask) else repr(item))
+
+
+def named(item: object, called: str) -> Hashable:
+    """Return what an item is in this run: equal if its images' names and paths and its text are."""
+    if isinstance(item, LazyImage):
+        return called, item.key, item.where
+    if isinstance(item, Compare):
+        return called, tuple((image.key, image.where) for image in item.images), item.question, item.choices
+    return (
+        (called, item.image.key, item.image.where, item.question, item.choices)
+        if isinstance(item, Ask)
+        else (called, item)
+    )
+
+
+def as_bytes(text: str) -> bytes:
+    """Return a text as bytes; two texts never give the same ones."""
+    return text.encode(errors="surrogatepass")
+
+
+def copied(text: str) -> str:
+    """Return an equal text that is another object, with an address and a size of its own.
+
+    >>> text = "A red cup."
+    >>> copied(text) == text, copied(text) is text
+    (True, False)
+    """
+    return (text + " ")[:-1]
+
+
+def gets_names(model: object) -> bool:
+    """Return whether a model declares that it needs the names of images, by an attribute ``image_names``."""
+    return getattr(model, "image_names", False) is True
+
+
+class Opener:
+    """The ``load`` of an image that a model gets: it returns the pixels, and has no attributes."""
+
+    __slots__ = ("__weakref__",)
+
+    def __call__(self) -> Image:
+        """Return the image, without what tells how it was made."""
+        return _plain(_LOADS[self]())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process, the same image is loaded."""
+        return _opener, (_LOADS[self],)
+
+
+_LOADS: WeakKeyDictionary[Opener, Callable[[], Image]] = WeakKeyDictionary()
+"""What each opener loads; beside the openers, because a model may look at what it is given."""
+
+
+def _opener(load: Callable[[], Image]) -> Opener:
+    made = Opener()
+    _LOADS[made] = load
+    return made
+
+
+def _plain(loaded: Image) -> Image:
+    """The same image; one with traces of its origin as a copy: a file's format, or memory that cannot be written."""
+    from PIL.Image import Image
+
+    own: object = loaded
+    if isinstance(own, Image) and (type(own) is not Image or own.readonly or own.info):
+        loaded = own.copy()
+        loaded.info.clear()
+    return loaded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """Makes the copies of items that a model gets.
+
+    The key of an image is a salted hash of its key and path: equal for equal images as long as the process runs, and
+    another one in each process. With ``names``, a model gets the keys, paths and loaders as they are.
+    """
+
+    names: bool = True
+    salt: bytes = field(default_factory=lambda: token_bytes(16))
+
+    def of(self, items: Sequence[Item]) -> tuple[Item, ...]:
+        """Return copies of items, in the same order; equal images are one object."""
+        made: dict[LazyImage, LazyImage] = {}
+
+        def _shown(image: LazyImage) -> LazyImage:
+            if image not in made:
+                made[image] = self.image(image)
+            return made[image]
+
+        return tuple([cast("Item", _copy(item, _shown)) for item in items])
+
+    def image(self, image: LazyImage) -> LazyImage:
+        """Return an image as a model gets it."""
+        copy: LazyImage = _new(LazyImage)
+        if self.names:
+            _set_key(copy, copied(image.key))
+            _set_where(copy, copied(image.where))
+            _set_load(copy, image.load)
+        else:
+            _set_key(copy, self.key(image))
+            _set_where(copy, "")
+            _set_load(copy, _opener(image.load))
+        return copy
+
+    def key(self, image: LazyImage) -> str:
+        """Return the key of an image that a model gets in place of its name: 16 hexadecimal digits."""
+        named = f"{len(image.key)} {image.key}{image.where}"
+        return blake2b(as_bytes(named), digest_size=_KEY, key=self.salt).hexdigest()
+
+    def name(self, error: BaseException, items: Iterable[object]) -> None:
+        """Put the names of images back into an error that names them by the keys that the model got."""
+        if self.names or (not _OPAQUE.search(str(error)) and not isinstance(error, NoReplyError)):
+            return
+        names = {self.key(image): image.key for item in items for image in images_in(item)}
+
+        def _named(text: object) -> object:
+            return _OPAQUE.sub(lambda key: names.get(key[0], key[0]), text) if isinstance(text, str) else text
+
+        if isinstance(error, VlgateError):
+            error.args = tuple(map(_named, error.args))
+            if isinstance(error, NoReplyError):
+                error.reasons = {place: str(_named(why)) for place, why in error.reasons.items()}
+            return
+        for key in dict.fromkeys(_OPAQUE.findall(str(error))):
+            if key in names:
+                error.add_note(f"{key} is {names[key]!r}: models get no names of images unless image_names = True")
+
+
+def _copy(item: object, shown: Callable[[LazyImage], LazyImage]) -> object:
+    if type(item) is Match:  # the most frequent kind
+        match: Match = _new(Match)
+        _set_image(match, shown(item.image))
+        _set_text(match, copied(item.text))
+        return match
+    if isinstance(item, str):
+        return copied(item)
+    if isinstance(item, LazyImage):
+        return shown(item)
+    if isinstance(item, Ask):
+        choices, aliases = (tuple(map(copied, some)) for some in (item.choices, item.aliases))
+        return Ask(image=shown(item.image), question=copied(item.question), choices=choices, aliases=aliases)
+    if isinstance(item, Compare):
+        images, choices = tuple(map(shown, item.images)), tuple(map(copied, item.choices))
+        return Compare(images=images, question=copied(item.question), choices=choices)
+    return item
+
+
+# The order in which requests reach a model.
+#
+# A case holds its true text before its false one. If a model saw requests in that order, scores that only follow the
+# position would be right. A seeded hash of the image and the text decides the order instead.
+#
+# Requests about one image follow each other no more often than by chance: the answers to crossed questions about an
+# image differ, so a model whose answers alternate would be right about each image half of the time. They stay near, in
+# one block. In a call of a single case they are all there is: an alternating model is then right about a sixth of
+# crossed questions, and guessing about a sixteenth.
+
+Ordered = TypeVar("Ordered", Match, Ask, Compare, LazyImage, str)
+Reply = TypeVar("Reply")
+BLOCK = 64
+"""Requests about one image are in one block of this many, or two: its pixels are still there for the last of them."""
+
+
+def in_hashed_order(
+    items: Sequence[Ordered], seed: int | None, ask: Callable[[Sequence[Ordered]], Sequence[Reply]]
+) -> list[Reply]:
+    """Call ``ask`` with the items in the order of a seeded hash.
+
+    The items of one image stay near each other, so that its pixels are decoded once; see ``BLOCK``.
+
+    Args:
+        items: the items to ask.
+        seed: the seed of the hash; None to keep the order of ``items``.
+        ask: returns one reply per item.
+
+    Returns: one reply per item, in the order of ``items``.
+
+    >>> in_hashed_order(["a", "b", "c"], 0, lambda texts: [text.upper() for text in texts])
+    ['A', 'B', 'C']
+    """
+    return reordered(items, hashed_order(items, seed), ask)
+
+
+def reordered(
+    items: Sequence[Ordered], places: Sequence[int], ask: Callable[[Sequence[Ordered]], Sequence[Reply]]
+) -> list[Reply]:
+    """Call ``ask`` with the items in the order of ``places``; return one reply per item, in the order of ``items``."""
+    replies = ask([items[place] for place in places])
+    found = dict(zip(places, replies, strict=True))
+    return [found[place] for place in range(len(items))]
+
+
+def by_image(batches: Iterable[Batch]) -> list[Request]:
+    """Return the distinct requests of batches, those about one image together, so that it is decoded and encoded once.
+
+    The images are in the order in which the batches first ask for them, whatever the task.
+    """
+    found: dict[object, dict[Request, None]] = {}
+    for batch in batches:
+        for case in batch.cases:
+            for request in case.requests:
+                about = images_of(request) or request
+                found.setdefault(about, {})[request] = None
+    return [request for some in found.values() for request in some]
+
+
+def hashed_order(items: Sequence[Ordered], seed: int | None) -> Sequence[int]:
+    """Return the positions of the items in the order of their hashes; items with equal hashes keep their order."""
+    if seed is None or len(items) < 2:
+        return range(len(items))
+    return _order(((item.image.key, item.text) if type(item) is Match else _parts(item) for item in items), seed)
+
+
+def hashed_cases(cases: Sequence[Case], seed: int) -> Sequence[int]:
+    """Return the positions of cases in the order of hashes of their images and ids.
+
+    A call may hold the requests of one case only. The cases of a file may alternate between true and false, so their
+    own order must tell nothing either. Those whose first requests are about the same image stay near each other.
+    """
+    return _order(((_parts(case.requests[0])[0], case.id) for case in cases), seed)
+
+
+def _order(parts: Iterable[tuple[str, str]], seed: int) -> list[int]:
+    """The positions of pairs of an image's key and a text in the order of their hashes; equal ones keep their order.
+
+    The hash of the image decides the block, the hash of both the place in it.
+    """
+    salt = seed.to_bytes(16, "big", signed=True)
+    images: dict[str, bytes] = {}
+    of_image, of_both = [], []
+    for name, text in parts:
+        image = images.get(name)
+        if image is None:
+            image = images[name] = blake2b(salt + name.encode(errors="surrogatepass"), digest_size=8).digest()
+        of_image.append(image)
+        of_both.append(blake2b(image + text.encode(errors="surrogatepass"), digest_size=8).digest())
+    image_keys, keys = (np.frombuffer(b"".join(found), "<u8") for found in (of_image, of_both))
+    places = np.lexsort((keys, image_keys))
+    blocks = np.arange(len(places)) // BLOCK
+    order: list[int] = places[np.lexsort((keys[places], blocks))].tolist()
+    return order
+
+
+def _parts(item: Request | LazyImage | str) -> tuple[str, str]:
+    """The key of an item's image and the item's text; empty if it has none. Of several images it is the smallest key.
+
+    So questions about the same images in another order stay near each other.
+    """
+    if isinstance(item, Compare):
+        keys = [image.key for image in item.images]
+        return min(keys), "\0".join((*keys, item.question, *item.choices))
+    if isinstance(item, Match):
+        return item.image.key, item.text
+    if isinstance(item, Ask):
+        return item.image.key, "\0".join((item.question, *item.choices))
+    if isinstance(item, Read):
+        return "", item.text
+    return (item.key, "") if isinstance(item, LazyImage) else ("", item)

@@ -1,0 +1,99 @@
+"""How fast a model is: a short measurement on a sample of a run's cases, before the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from vlgate.asking.cached_caller import CachedCaller
+from vlgate.asking.predictor import ModelPredictor
+from vlgate.errors import NotRememberedError
+from vlgate.seeds import generator
+from vlgate.types import Batch, Case
+
+SHARE = 50  # one case in so many is asked, which makes the run 2 % longer
+MOST = 64  # cases; the rate of a model varies more between machines than between larger samples
+LEAST = 4  # cases; a run of fewer than SHARE * LEAST is measured only if it asks more than its cases
+_WARMING = 2  # cases that are asked before the clock starts: the first call compiles, and fills caches
+_OF_A_BATCH = 8  # neighbours share images, which a model may encode once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """The ``seconds`` that a model took for some ``cases``."""
+
+    cases: int
+    seconds: float
+
+    def seconds_for(self, cases: int, workers: int = 1) -> float:
+        """Return the time that as many cases will take.
+
+        >>> Pace(cases=50, seconds=2.0).seconds_for(1000, workers=4)
+        10.0
+        """
+        return self.seconds * cases / self.cases / workers
+
+
+def pace(
+    predictor: ModelPredictor, batches: Sequence[Batch], name: str, *, together: bool = True, short: bool = False
+) -> Pace | None:
+    """Ask a model a sample of a run's cases, and measure the time.
+
+    Args:
+        predictor: the model.
+        batches: the batches of the run.
+        name: seeds the sample.
+        together: whether the cases share calls of the model; otherwise each is asked on its own.
+        short: whether to measure a short run, too, because its controls ask much more than its cases.
+
+    The model itself is asked, not the memory of its replies.
+
+    Returns: the measurement; None if the run is so short that it takes no time to speak of, if the cache has replies
+        to the whole sample, or if the model raised, which the run will show.
+    """
+    total = sum(len(batch.positions) for batch in batches)
+    if total < (LEAST + _WARMING if short else SHARE * LEAST):
+        return None
+    cases = _some(batches, min(MOST, max(LEAST, total // SHARE)) + _WARMING, name)
+    warming, timed = cases[:_WARMING], cases[_WARMING:]
+    try:
+        if _remembered(predictor, cases):
+            return None
+        predictor = predictor.bare()
+        _ask(predictor, warming, together=True)
+        start = perf_counter()
+        _ask(predictor, timed, together=together)
+        return Pace(cases=len(timed), seconds=perf_counter() - start)
+    except (Exception, SystemExit):  # noqa: BLE001  # a foreign model may raise anything; the tests will show it
+        return None
+
+
+def _remembered(predictor: ModelPredictor, cases: Sequence[Case]) -> bool:
+    """Whether the replies to all of these cases are there, so that the run will hardly ask the model."""
+    if not isinstance(predictor.caller, CachedCaller):
+        return False
+    try:
+        _ask(replace(predictor, caller=predictor.caller.recalling), cases, together=True)
+    except NotRememberedError:
+        return False
+    return True
+
+
+def _ask(predictor: ModelPredictor, cases: Sequence[Case], *, together: bool) -> None:
+    if together:
+        predictor.predict(request for case in cases for request in case.requests)
+        return
+    for case in cases:
+        predictor.predict(case.requests)
+
+
+def _some(batches: Sequence[Batch], n: int, name: str) -> list[Case]:
+    """Cases from batches in a random order, a few neighbours of each."""
+    found: list[Case] = []
+    for place in generator(name).permutation(len(batches)).tolist():
+        batch = batches[place]
+        found += [batch.task.cases[position] for position in batch.positions[:_OF_A_BATCH]]
+        if len(found) >= n:
+            break
+    return found[:n]

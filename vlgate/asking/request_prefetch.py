@@ -1,0 +1,217 @@
+"""Ask the requests of coming pytest items ahead: in one full batch, or in several calls at a time on a cluster."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from threading import Thread
+
+from vlgate.asking.batching import Caller
+from vlgate.asking.items import by_image
+from vlgate.asking.predictor import ModelPredictor
+from vlgate.types import Batch, Prediction, Request
+
+# Prefetching: fill the model's batches although each pytest item asks only a few requests.
+#
+# With one case per item, a model would be called on two or four requests at a time. In a run without workers the order
+# of the items is known, so the requests of the next items are asked together with those of the first one, and kept.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefetchingPredictor:
+    """A ``ModelPredictor`` that also asks the next requests, up to the model's batch size.
+
+    ``alone`` holds the requests of calls that raised: they are not prefetched, nor anything with them.
+    """
+
+    predictor: ModelPredictor
+    queue: deque[Request]
+    found: dict[Request, Prediction] = field(default_factory=dict)
+    alone: set[Request] = field(default_factory=set)
+
+    def predict(self, requests: Iterable[Request]) -> dict[Request, Prediction]:
+        """Return one prediction per distinct request; see ``ModelPredictor.predict``.
+
+        If the model raises, it is asked again for these requests alone, so that an exception belongs to the item that
+        caused it, and so are the items whose requests were in the same call. Items after those are prefetched again.
+        """
+        distinct = dict.fromkeys(requests)
+        missing = [request for request in distinct if request not in self.found]
+        if missing:
+            self.found.update(self._asked(missing))
+        return {request: self.found[request] for request in distinct}
+
+    def _asked(self, missing: Sequence[Request]) -> Mapping[Request, Prediction]:
+        coming = self._coming(missing) if self.alone.isdisjoint(missing) else []
+        if coming:
+            try:
+                return self.predictor.predict([*missing, *coming])
+            except (Exception, SystemExit):  # noqa: BLE001  # a foreign model may raise anything; it is asked again below
+                self.alone.update(coming)
+        self.alone.update(missing)
+        return self.predictor.predict(missing)
+
+    def _coming(self, missing: Sequence[Request]) -> list[Request]:
+        known = {*missing, *self.found, *self.alone}
+        coming: list[Request] = []
+        while self.queue and len(coming) + len(missing) < self.predictor.caller.size:
+            request = self.queue.popleft()
+            if request not in known:
+                coming.append(request)
+        return coming
+
+
+def prefetching(predictor: ModelPredictor, batches: Iterable[Batch]) -> PrefetchingPredictor:
+    """Return a predictor that prefetches in the order of these batches, all requests about an image at once."""
+    return PrefetchingPredictor(predictor=predictor, queue=deque(by_image(batches)))
+
+
+# Asking the coming batches while the first one is on its way, for a model that replies to several calls at a time.
+#
+# Each round asks what a run without this asks at once, so the replies are the same to the last bit.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Round:
+    """Requests that are asked together: the ``missing`` ones of a batch, and ``coming`` ones that fill a call.
+
+    ``start`` is the place in the list of all requests before the round. ``size`` is the size of the model's calls
+    before it; after it, the round's own ``caller`` has the size.
+    """
+
+    missing: tuple[Request, ...]
+    coming: tuple[Request, ...]
+    start: int
+    size: int
+    caller: Caller
+    replies: Future[Mapping[Request, Prediction]]
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """All requests of the round."""
+        return (*self.missing, *self.coming)
+
+
+@dataclass(slots=True, kw_only=True)
+class ForeseeingPredictor:
+    """A ``ModelPredictor`` that asks the batches in their order, some rounds ahead.
+
+    With ``fills``, a round also takes the coming requests up to the size of a call, as a ``PrefetchingPredictor`` does,
+    and all replies are kept. ``calls`` is the number of calls that the model replies to at a time.
+    """
+
+    predictor: ModelPredictor
+    batches: Sequence[Batch]
+    calls: int
+    fills: bool
+    _all: tuple[Request, ...] = field(init=False)
+    _at: int = 0  # the place in _all from which the next round is filled
+    _next: int = 0  # the batch that the next round is for
+    _found: dict[Request, Prediction] = field(default_factory=dict)
+    _alone: set[Request] = field(default_factory=set)  # of rounds that raised; asked in rounds of their own
+    _failed: set[Request] = field(default_factory=set)  # of batches that raised; no round ahead asks them again
+    _rounds: deque[Round] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        """List all requests, if rounds are filled with them."""
+        self._all = tuple(by_image(self.batches) if self.fills else ())
+
+    def predict(self, requests: Iterable[Request]) -> Mapping[Request, Prediction]:
+        """Return one prediction per distinct request; see ``ModelPredictor.predict``.
+
+        If the model raises in a round that was filled, it is asked again for these requests alone, so that an exception
+        belongs to the item that caused it. After that, rounds are not filled any more.
+        """
+        distinct = dict.fromkeys(requests)
+        missing = tuple(request for request in distinct if request not in self._found)
+        replies = self._asked(missing) if missing else {}
+        if not self.fills:
+            return replies
+        self._found.update(replies)
+        return {request: self._found[request] for request in distinct}
+
+    def _asked(self, missing: tuple[Request, ...]) -> Mapping[Request, Prediction]:
+        if not self._rounds or self._rounds[0].missing != missing:
+            self._forget()
+            self._next = self._after(missing)
+            self._rounds.append(self._started(missing, {*missing, *self._found}))
+        self._look_ahead()
+        first = self._rounds.popleft()
+        try:
+            return first.replies.result()
+        except (Exception, SystemExit):  # a foreign model may raise anything; it is asked again below
+            self._failed.update(missing)
+            self._alone.update(first.requests)
+            if not first.coming:
+                raise
+            self._forget()
+        finally:
+            self.predictor.caller.bare.size = first.caller.size
+            if first.caller.size != first.size:  # the coming rounds were cut for the size before
+                self._forget()
+        replies = self.predictor.predict(missing)
+        self._failed.difference_update(missing)
+        return replies
+
+    def _look_ahead(self) -> None:
+        """Start rounds until they keep the model busy while the first one is waited for."""
+        known: set[Request] = set()
+        if self.fills:
+            known = {*self._found, *self._failed, *(request for one in self._rounds for request in one.requests)}
+        most = self.calls * self.predictor.caller.size
+        while self._next < len(self.batches) and sum(len(one.requests) for one in list(self._rounds)[1:]) < most:
+            asked = dict.fromkeys(requests_of(self.batches[self._next]))
+            self._next += 1
+            if missing := tuple(request for request in asked if request not in known):
+                known.update(missing if self.fills else ())
+                self._rounds.append(self._started(missing, known))
+
+    def _started(self, missing: tuple[Request, ...], known: set[Request]) -> Round:
+        """Start a round in a thread; ``known`` are the requests that need not be asked, and gets those of the round."""
+        size, start = self.predictor.caller.size, self._at
+        coming: list[Request] = []
+        room = size if self._alone.isdisjoint(missing) else 0
+        while self._at < len(self._all) and len(coming) + len(missing) < room:
+            request = self._all[self._at]
+            self._at += 1
+            if request not in known and request not in self._alone:
+                coming.append(request)
+                known.add(request)
+        caller = replace(self.predictor.caller.bare)
+        predictor = replace(self.predictor, caller=caller)
+        replies: Future[Mapping[Request, Prediction]] = Future()
+        made = Round(missing=missing, coming=tuple(coming), start=start, size=size, caller=caller, replies=replies)
+        Thread(target=_ask, args=(predictor, made), daemon=True).start()
+        return made
+
+    def _after(self, missing: tuple[Request, ...]) -> int:
+        """The batch after that with these requests; with ``fills`` the first one, because known requests are left."""
+        if self.fills:
+            return 0
+        found = (
+            place + 1
+            for place in range(len(self.batches))
+            if tuple(dict.fromkeys(requests_of(self.batches[place]))) == missing
+        )
+        return next(found, len(self.batches))
+
+    def _forget(self) -> None:
+        """Forget the rounds that were started ahead; nobody waits for their replies."""
+        if self._rounds:
+            self._at = self._rounds[0].start
+            self._rounds.clear()
+            self._next = 0
+
+
+def requests_of(batch: Batch) -> Iterable[Request]:
+    """Yield the requests of a batch, in the order of its cases."""
+    return (request for case in batch.cases for request in case.requests)
+
+
+def _ask(predictor: ModelPredictor, one: Round) -> None:
+    try:
+        one.replies.set_result(predictor.predict(one.requests))
+    except BaseException as error:  # noqa: BLE001  # whoever waits for the round raises it
+        one.replies.set_exception(error)

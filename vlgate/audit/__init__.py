@@ -1,0 +1,1 @@
+"""What the data give away: flaws of the cases, what text alone solves, labels that are wrong."""

@@ -1,0 +1,203 @@
+"""Near-copies: cases that ask nearly the same of the same image as a case of another task.
+
+SugarCrepe++ has the captions and foils of SugarCrepe, and POPE's three files of COCO share their questions about the
+objects that are there. Results on two such tasks are one piece of evidence. Within a task, copies are cases that ask
+the same with other names of images, blanks, letter cases or Unicode forms.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.asking.dedupe import pixel_digest
+from vlgate.audit.flaws import EXAMPLES, Flaw
+from vlgate.errors import VlgateError
+from vlgate.metrics.text_learning import contrasts
+from vlgate.types import (
+    Ask,
+    Case,
+    Compare,
+    FileContent,
+    LazyImage,
+    Recipe,
+    Request,
+    Shape,
+    Task,
+    images_of,
+    recipe_of,
+    text_of,
+)
+
+NAME = "near-copy"
+_WORD = re.compile(r"\w+")
+_ARTICLES = frozenset(("a", "an", "the"))
+_SPLIT = re.compile(r"^COCO_(?:train|val|test)\d{4}_")
+"""What COCO's images were called in 2014, before the numbers that they have kept."""
+_DIGITS = 4
+"""The fewest digits of an image's number that tells it without its folder."""
+_NAMED = 3
+_SIDE, _MEAN, _MOST = 16, 2.0, 12
+Cells = NDArray[np.uint8]
+_Marks = Sequence[tuple[int, ...]]
+
+
+def near_copies(tasks: Sequence[Task]) -> dict[str, Flaw]:
+    """Find the cases of each task that another one of these tasks asks nearly so.
+
+    What is compared are a true and a false text of one image, or all questions of a case. Two texts are nearly the same
+    if their words are, in their order, without case, punctuation and articles; two images are the same if they have
+    the same key, or the same number of COCO or Visual Genome, without the folder, the extension and COCO's former
+    prefix. The time is linear in the number of cases.
+
+    Args:
+        tasks: the tasks, with different ids.
+
+    Returns: a flaw per task that has such cases, by id; its sentence names the other tasks, with how many there are.
+
+    >>> near_copies([])
+    {}
+    """
+    marks = [[_marks(case, task.shape) for case in task.cases] for task in tasks]
+    seen: dict[int, int] = {}
+    for number, of_task in enumerate(marks):
+        for mark in chain.from_iterable(of_task):
+            seen[mark] = seen.get(mark, 0) | 1 << number
+    found = {task.id: _flaw(number, marks[number], tasks, seen) for number, task in enumerate(tasks)}
+    return {name: flaw for name, flaw in found.items() if flaw is not None}
+
+
+def copied(cases: Sequence[Case], enough: int) -> tuple[str, ...] | None:
+    """Find the cases that ask what an earlier case asks: nearly equal texts about images that look the same.
+
+    Drawn images are compared by what is drawn. Others are decoded, but only until ``enough`` cases differ, and none of
+    them if that many cases have different texts. Two of them look the same if the 16 x 16 cells that each is divided
+    into differ by at most 2 of 255 on average, and by more than 12 in one cell at most. So a photograph that is stored
+    as another JPEG, resized or altered in a pixel is a copy, and one in which a small thing has moved is not.
+    An image that cannot be read is compared by its name.
+
+    Args:
+        cases: the cases of a task.
+        enough: the number of different cases that is asked for.
+
+    Returns: the ids of the copies; None if at least ``enough`` of the cases differ.
+
+    >>> copied([], 1)
+    ()
+    """
+    texts = [tuple(map(_asked, case.requests)) for case in cases]
+    if len(set(texts)) >= enough:
+        return None
+    looks: dict[LazyImage, Hashable] = {}
+    cells: dict[Hashable, Cells] = {}
+    different: dict[Hashable, list[list[Hashable]]] = {}
+    copies = []
+    for case, asked in zip(cases, texts, strict=True):
+        images = [image for request in case.requests for image in images_of(request)]
+        for image in images:
+            if image not in looks:
+                looks[image] = _look(image, cells)
+        found, others = [looks[image] for image in images], different.setdefault(asked, [])
+        if any(all(_alike(*pair, cells) for pair in zip(found, other, strict=True)) for other in others):
+            copies.append(case.id)
+        else:
+            others.append(found)
+        if sum(map(len, different.values())) >= enough:
+            return None
+    return tuple(copies)
+
+
+def _asked(request: Request) -> tuple[str, ...]:
+    choices = request.choices if isinstance(request, Ask | Compare) else ()
+    return (type(request).__name__, *map(_plain, (text_of(request), *choices)))
+
+
+def _plain(text: str) -> str:
+    """A text without its case, blanks, invisible characters and Unicode form."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return "".join(letter for letter in folded if not letter.isspace() and unicodedata.category(letter) != "Cf")
+
+
+def _look(image: LazyImage, cells: dict[Hashable, Cells]) -> Hashable:
+    """The recipe of a drawn image, otherwise a digest of the pixels, whose cells are noted."""
+    from PIL.Image import Resampling
+
+    recipe = recipe_of(image)
+    if recipe is not None and not any(isinstance(part, FileContent) or part == "no file" for part in _parts(recipe)):
+        return recipe
+    try:
+        loaded = image.load()
+    except VlgateError:
+        return image.key, image.where
+    digest = pixel_digest(loaded)
+    if digest not in cells:
+        cells[digest] = np.asarray(loaded.resize((_SIDE, _SIDE), Resampling.BOX))
+    return digest
+
+
+def _alike(one: Hashable, other: Hashable, cells: Mapping[Hashable, Cells]) -> bool:
+    if one == other or one not in cells or other not in cells:
+        return one == other
+    apart = np.abs(cells[one].astype(np.int16) - cells[other])
+    return bool(apart.mean() <= _MEAN and (apart.max(axis=2) > _MOST).sum() <= 1)
+
+
+def _parts(recipe: Recipe) -> Iterator[object]:
+    for part in recipe:
+        yield from _parts(part) if isinstance(part, tuple) else (part,)
+
+
+def _flaw(number: int, marks: _Marks, tasks: Sequence[Task], seen: Mapping[int, int]) -> Flaw | None:
+    places: list[int] = []
+    counts: dict[int, int] = {}
+    for place, asked in enumerate(marks):
+        others = 0
+        for mark in asked:
+            others |= seen[mark]
+        others &= ~(1 << number)
+        if others:
+            places.append(place)
+            counts[others] = counts.get(others, 0) + 1
+    if not places:
+        return None
+    examples = tuple(tasks[number].cases[place].id for place in places[:EXAMPLES])
+    return Flaw(name=NAME, count=len(places), examples=examples, why=_why(counts, tasks))
+
+
+def _why(counts: Mapping[int, int], tasks: Sequence[Task]) -> str:
+    found = {
+        task.id: sum(count for others, count in counts.items() if others >> number & 1)
+        for number, task in enumerate(tasks)
+    }
+    most = sorted((name for name, count in found.items() if count), key=lambda name: (-found[name], name))
+    named = ", ".join(f"{name} ({found[name]:,})" for name in most[:_NAMED])
+    more = f" and {len(most) - _NAMED} more" if len(most) > _NAMED else ""
+    return f"nearly the same is asked of the same image in {named}{more}"
+
+
+def _marks(case: Case, shape: Shape) -> tuple[int, ...]:
+    """What a case asks, as numbers of 64 bits: of 400,000 cases, two that differ have the same once in 10^8 runs."""
+    pairs = contrasts(case, shape)
+    if not pairs:
+        return (hash(tuple(map(_mark, case.requests))),)
+    return tuple({hash((_mark(case.requests[true]), _mark(case.requests[false]))) for true, false in pairs})
+
+
+def _mark(request: Request) -> tuple[str, ...]:
+    return (*(map(_name, images_of(request)) if images_of(request) else ("",)), *_words(text_of(request)))
+
+
+def _name(image: LazyImage) -> str:
+    """The number of an image of COCO or Visual Genome, whatever its folder; of other images the whole key."""
+    name, mark, perturbed = image.key.rpartition("/")[2].partition("#")
+    stem = _SPLIT.sub("", name.rpartition(".")[0] or name)
+    return stem + mark + perturbed if stem.isdecimal() and len(stem) >= _DIGITS else image.key
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text.casefold()) if word not in _ARTICLES]

@@ -1,0 +1,278 @@
+"""The probes of shortcuts: words and their pairs, the form of a text, and a language model of trigrams."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from math import log1p
+
+import numpy as np
+
+from vlgate.audit.choices import BoolArray, Choices, Findings, centred
+from vlgate.metrics.text_learning import IntArray, Questions, answer_scores, compared, features, log_odds, several
+from vlgate.perturb.text.rewriting import NUMBER_WORDS
+from vlgate.types import FloatArray
+
+# The probe ``words``: which words, and pairs of neighbours, are more often true than false in the other folds.
+
+
+def word_features(found: Choices) -> Findings:
+    """Return the log odds of naive Bayes that each candidate is right, as features of shape (m, 1).
+
+    It is the classifier of the text-only baseline, ``vlgate.metrics.text_learning``.
+    """
+    learnt = _words_of_answers(found) if found.questions else _words_of_texts(found)
+    every = learnt(np.ones(len(found.cases), dtype=np.bool_))
+
+    def without(fold: int) -> FloatArray:
+        """Return the features with a fold left out."""
+        kept = found.folds != fold
+        rows = kept[found.owners]
+        scores = every.copy()
+        scores[rows] = learnt(kept)
+        return scores[:, None]
+
+    return without, np.array([True])
+
+
+def _words_of_texts(found: Choices) -> Callable[[BoolArray], FloatArray]:
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(found.texts))}
+    texts = np.array([numbers[text] for text in found.texts], dtype=np.int64)
+    known, folds = features(list(numbers)), found.folds[found.owners]
+
+    def learnt(kept: BoolArray) -> FloatArray:
+        """Return the log odds of the candidates of some choices, cross-fitted among them."""
+        rows = kept[found.owners]
+        return log_odds(known, texts[rows], found.true[rows], folds[rows])
+
+    return learnt
+
+
+def _words_of_answers(found: Choices) -> Callable[[BoolArray], FloatArray]:
+    labels = {text: number for number, text in enumerate(sorted(set(found.texts)))}
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(found.questions))}
+    candidates = np.array([labels[text] for text in found.texts], dtype=np.int64)
+    texts = np.array([numbers[text] for text in found.questions], dtype=np.int64)
+    known, answers = features(list(numbers)), candidates[found.true]
+
+    def learnt(kept: BoolArray) -> FloatArray:
+        """Return the log-likelihoods of the answers to some questions, cross-fitted among them."""
+        rows = kept[found.owners]
+        asked = Questions(
+            texts=texts[kept],
+            answers=answers[kept],
+            folds=found.folds[kept],
+            candidates=candidates[rows],
+            owners=(np.cumsum(kept) - 1)[found.owners[rows]],
+        )
+        return answer_scores(known, asked)
+
+    return learnt
+
+
+# The probe ``form``: how long a text is, how rare its words are, its numbers, negations and slips of grammar.
+#
+# These are the marks that filters of foils look for (VALSE, appendix E; SugarCrepe, section 3): a foil that is longer,
+# rarer, negated or ungrammatical is found without the image. So is a caption if the other texts about its image are
+# edits of it: each candidate is also compared with these.
+
+_WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_MARK = re.compile(r"[^\w\s]")
+_SLIP = re.compile(r"\b(?:a [aeiou]|an [^aeiouh\W\d])", re.IGNORECASE)
+_NEGATED = frozenset({"no", "not", "none", "nobody", "nothing", "never", "neither", "nor", "without", "cannot"})
+_NUMBERS = {word: float(number) for number, word in enumerate(NUMBER_WORDS)}
+_COMPARED = [0, 1, 2, 4]  # without the length, which is a mark of its own
+_YES, _NO = "yes", "no"
+
+
+def form_features(found: Choices) -> Findings:
+    """Return the marks of each candidate, and of each whether it is above the mean of its choice.
+
+    Words are counted in all texts of the task, whether they are true or false, so no mark depends on a truth.
+    """
+    values = np.concatenate(
+        [_form_of_answers(found) if found.questions else _form_of_texts(found.texts), _beside(found)], axis=1
+    )
+    marks = np.concatenate([values, np.sign(centred(values, found))], axis=1)
+    return (lambda _: marks), None
+
+
+def _beside(found: Choices) -> FloatArray:
+    """How like each candidate is to the others of its case, and to those about its image in all cases.
+
+    Two texts are as like one to the other, so these are 0 if there are no more.
+    """
+    numbers = range(len(found.cases)) if found.questions else found.cases.tolist()
+    cases = [(numbers[owner], found.images[owner]) for owner in found.owners.tolist()]
+    images = [image for _, image in cases]
+    grouped = [cases] if found.questions or len(set(images)) == len(set(cases)) else [cases, images]
+    return np.concatenate([_compared(found.texts, groups) for groups in grouped], axis=1)
+
+
+def _compared(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
+    return np.where(several(texts, groups)[:, None], compared(texts, groups)[:, _COMPARED], 0.0)
+
+
+def _form_of_texts(texts: Sequence[str]) -> FloatArray:
+    words = {text: _WORD.findall(text.lower()) for text in dict.fromkeys(texts)}
+    counts = Counter(word for text in texts for word in words[text])
+    marks = {text: _marks(text, found, counts) for text, found in words.items()}
+    return np.array([marks[text] for text in texts], dtype=np.float64)
+
+
+def _marks(text: str, words: Sequence[str], counts: Counter[str]) -> tuple[float, ...]:
+    common = [log1p(counts[word]) for word in words] or [0.0]
+    numbers = [_NUMBERS[word] if word in _NUMBERS else float(word) for word in words if _is_number(word)]
+    return (
+        len(text),
+        len(words),
+        sum(map(len, words)) / max(1, len(words)),
+        min(common),
+        sum(common) / len(common),
+        len(words) - len(set(words)),
+        sum(word in _NEGATED or word.endswith("n't") for word in words),
+        len(numbers),
+        log1p(max(numbers, default=0.0)),
+        min(numbers, default=0.0) == 0.0,
+        len(_MARK.findall(text)),
+        len(_SLIP.findall(text)),
+        text != text.strip() or "  " in text,
+        text[:1].isupper(),
+    )
+
+
+def _is_number(word: str) -> bool:
+    return word in _NUMBERS or word[0].isdecimal()
+
+
+def _form_of_answers(found: Choices) -> FloatArray:
+    offered = Counter(found.texts)
+    ends = [*found.starts[1:].tolist(), len(found.texts)]
+    rows = []
+    for question, start, end in zip(found.questions, found.starts.tolist(), ends, strict=True):
+        words = _WORD.findall(question.lower())
+        negated = any(word in _NEGATED or word.endswith("n't") for word in words)
+        for place in range(start, end):
+            rows.append(_answer_marks(found.texts[place], question.lower(), words, negated=negated))
+            rows[-1] += (float(place == start), float(place == end - 1), log1p(offered[found.texts[place]]))
+    return np.array(rows, dtype=np.float64)
+
+
+def _answer_marks(answer: str, question: str, words: Sequence[str], *, negated: bool) -> tuple[float, ...]:
+    """The marks of an answer: those of "yes" also by what the question says, because its form may give it away."""
+    yes = float(answer == _YES) - float(answer == _NO)
+    at = question.find(answer) if answer not in {_YES, _NO} else -1
+    return (
+        yes,
+        yes * negated,
+        yes * len(words),
+        yes * ("or" in words),
+        yes * ("and" in words or "both" in words),
+        yes * ("any" in words or "anything" in words),
+        yes * len(_SLIP.findall(question)),
+        len(answer),
+        float(at >= 0),
+        at / max(1, len(question)),
+    )
+
+
+# A language model of words, trained on the true texts of the other folds: trigrams, interpolated with fixed weights.
+#
+# The probability of a word is a mean of those after the two words, the one word and no word before it (Jelinek and
+# Mercer 1980), so that every text has one. It needs no weights from elsewhere.
+
+_TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*|[^\w\s]")
+_WEIGHTS = (0.5, 0.3, 0.2)  # of trigrams, bigrams and single words
+_BEGIN, _END = 0, 1
+
+
+def ngram_features(found: Choices) -> Findings:
+    """Return the mean log-probability of each candidate's words, weighed by its length, as features of shape (m, 2).
+
+    The features are the mean times 1 more than the number of words above that of the shortest text, and below that of
+    the longest. Sums of them with weights of at least 0 are the scores of means and sums of log-probabilities that, of
+    two texts of a length, never prefer the less likely one: it is unlikely elsewhere because it is true here.
+    """
+    texts = Trigrams(found.whole())
+    folds = found.folds[found.owners]
+    longer, shorter = texts.lengths - texts.lengths.min() + 1, texts.lengths.max() - texts.lengths + 1
+
+    def without(fold: int) -> FloatArray:
+        """Return the features with a fold left out."""
+        means = texts.mean_logs(found.true & (folds != fold), folds)
+        return np.stack([means * longer, means * shorter], axis=1)
+
+    return without, np.array([True, True])
+
+
+class Trigrams:
+    """The words of m texts, numbered, with the one and the two words before each.
+
+    ``lengths``, shape (m,), counts the words of each text and its end.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Number the words."""
+        words, rows, self._size = _words(texts)
+        inside = rows[2:] >= 0
+        before = _numbered(words[:-2] * self._size + words[1:-1])
+        ends = [words[2:], words[1:-1] * self._size + words[2:], before * self._size + words[2:]]
+        self._after = [_numbered(one[inside]) for one in ends]
+        contexts = [np.zeros(len(before), dtype=np.int64), words[1:-1], before]
+        self._contexts = [_numbered(one[inside]) for one in contexts]
+        self._rows = rows[2:][inside]
+        self.lengths = np.bincount(self._rows, minlength=len(texts)).astype(np.float64)
+
+    def mean_logs(self, trained: BoolArray, folds: IntArray) -> FloatArray:
+        """Return the mean log-probability of the words of each text, its end included, shape (m,).
+
+        Args:
+            trained: which texts the model is trained on, shape (m,).
+            folds: the fold of each text, shape (m,); a text is scored by the counts of the other folds.
+        """
+        kept, place = trained[self._rows], folds[self._rows]
+        keys = (*self._after, *self._contexts)
+        whole = [_counts(one, kept) for one in keys]
+        logs = np.zeros(len(self._rows))
+        for fold in np.unique(folds):
+            here = place == fold
+            seen = [total - _counts(one, kept & here) for total, one in zip(whole, keys, strict=True)]
+            found = [count[one[here]] for count, one in zip(seen, keys, strict=True)]
+            logs[here] = _interpolated(list(zip(found[:3], found[3:], strict=True)), self._size)
+        return np.bincount(self._rows, weights=logs, minlength=len(self.lengths)) / self.lengths
+
+
+def _interpolated(likely: Sequence[tuple[IntArray, IntArray]], size: int) -> FloatArray:
+    """The log-probabilities from the counts of words and of their contexts: one word, two words, three words."""
+    (single, total), *longer = likely
+    found = (single + 1) / (total + size)
+    result = _WEIGHTS[2] * found
+    lower = found
+    for weight, (count, context) in zip((_WEIGHTS[1], _WEIGHTS[0]), longer, strict=True):
+        lower = np.where(context > 0, count / np.maximum(context, 1), lower)
+        result = result + weight * lower
+    return np.asarray(np.log(result), dtype=np.float64)
+
+
+def _words(texts: Sequence[str]) -> tuple[IntArray, IntArray, int]:
+    """The numbers of all words, two beginnings before and one end after each text, the text of each, the vocabulary.
+
+    The text of a beginning is -1.
+    """
+    known: dict[str, int] = {}
+    words: list[int] = []
+    rows: list[int] = []
+    for row, text in enumerate(texts):
+        found = [known.setdefault(word, len(known) + 2) for word in _TOKEN.findall(text.lower())]
+        words += [_BEGIN, _BEGIN, *found, _END]
+        rows += [-1, -1, *[row] * (len(found) + 1)]
+    return np.array(words, dtype=np.int64), np.array(rows, dtype=np.int64), len(known) + 2
+
+
+def _numbered(keys: IntArray) -> IntArray:
+    return np.unique(keys, return_inverse=True)[1].reshape(-1)
+
+
+def _counts(keys: IntArray, kept: BoolArray) -> IntArray:
+    return np.bincount(keys[kept], minlength=int(keys.max()) + 1)

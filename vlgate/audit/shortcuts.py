@@ -1,0 +1,237 @@
+"""The shortcut score of each case by each probe, cross-fitted by image, and its file ``shortcuts.parquet``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from vlgate.audit.blind_baseline import SOLVED
+from vlgate.audit.choices import BoolArray, Choices, Findings, at_random, choices, likelihoods
+from vlgate.audit.shortcut_probes import form_features, ngram_features, word_features
+from vlgate.errors import NoReplyError
+from vlgate.metrics.clusters import case_clusters, clusters
+from vlgate.metrics.names import CHANCE, HEADLINE
+from vlgate.metrics.stats import proportion
+from vlgate.metrics.text_learning import FOLDS, IntArray, tied_images
+from vlgate.types import FloatArray, LanguageModel, Metric, Task
+
+# The shortcut score of each case: how likely each probe holds the truth to be, without having seen the image's texts.
+#
+# There are three probes. ``words`` is the text-only baseline of every run (naive Bayes of words and their neighbours),
+# ``form`` knows lengths, rare words, numbers, negations and slips only, and ``likelihood`` compares the texts by a
+# causal language model. All are cross-fitted: a case is scored by what was learnt from the other folds of images, and
+# the weights that turn the findings of a probe into probabilities are learnt there, too, from findings that do not
+# know the fold (nested cross-validation). So a probe that finds nothing gives each candidate the same probability, and
+# solves no case by luck.
+
+PROBES = ("words", "form", "likelihood")
+"""The names of the probes, in the order of their columns."""
+
+_NULL_CASES = 2_000  # random truths are drawn until they are of as many cases, at most _NULL_DRAWS times
+_NULL_DRAWS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortcuts:
+    """What the probes reach on the n cases of a task.
+
+    ``scores``, shape (n, 3), are the probabilities of the truth; those of a case with several choices are of its least
+    certain one. ``sure`` says whether a probe holds one candidate of a choice to be at least ``SOLVED`` likely, right
+    or wrong. ``right`` is what the case contributes to the share that the probe gets right; a tie counts what
+    guessing among the tied gives. ``images`` names the cluster of each case; see
+    ``metrics.clusters.recorded_clusters``. If the probes could not be run, the
+    arrays hold NaN or False, and ``note`` says why.
+    """
+
+    task: str
+    cases: tuple[str, ...] = field(repr=False)
+    images: tuple[str, ...] = field(repr=False)
+    scores: FloatArray = field(repr=False)
+    sure: BoolArray = field(repr=False)
+    right: FloatArray = field(repr=False)
+    note: str = ""
+
+    @property
+    def solved_blind(self) -> IntArray:
+        """How many probes solve each case, shape (n,): they hold the truth to be at least ``SOLVED`` likely."""
+        return np.asarray((self.scores >= SOLVED).sum(axis=1), dtype=np.int64)
+
+    @property
+    def unsolved(self) -> BoolArray:
+        """Whether no probe solves each case, shape (n,)."""
+        return np.asarray(self.solved_blind == 0)
+
+    @property
+    def unsure(self) -> BoolArray:
+        """Whether no probe is sure of each case, rightly or wrongly, shape (n,)."""
+        return np.asarray(~self.sure.any(axis=1))
+
+    def reached(self, probe: str, rows: BoolArray | None = None) -> Metric | None:
+        """Return the share of some cases that a probe gets right; None if there are none, or it was not run."""
+        kept = np.ones(len(self.cases), dtype=np.bool_) if rows is None else rows
+        if self.note or not kept.any():
+            return None
+        groups = clusters([name for name, one in zip(self.images, kept, strict=True) if one])
+        return proportion(self.right[kept, PROBES.index(probe)], groups)
+
+    def share(self, kept: BoolArray) -> Metric | None:
+        """Return the share of all cases that are among some; None if the probes were not run."""
+        return None if self.note else proportion(kept.astype(np.float64), clusters(list(self.images)))
+
+
+def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
+    """Score every case of a task by its texts alone.
+
+    Args:
+        task: the task; the order of its cases makes no difference.
+        lm: the causal language model of the probe ``likelihood``; None for trigrams of the true texts of the other
+            folds.
+
+    Returns: the scores. The probes are not run on a task of fewer images than folds, nor on one without a choice.
+    """
+    found = choices(task)
+    images = case_clusters(task.cases)
+    note = _why_not(task, found)
+    n = len(task.cases)
+    if note:
+        empty = np.full((n, len(PROBES)), np.nan)
+        return Shortcuts(
+            task=task.id,
+            cases=tuple(case.id for case in task.cases),
+            images=images,
+            scores=empty,
+            sure=np.zeros((n, len(PROBES)), dtype=np.bool_),
+            right=empty,
+            note=note,
+        )
+    guess = None if found.questions else CHANCE[task.shape].get(HEADLINE[task.shape])
+    judged = [_judged(found, likelihoods(found, *feature(found)), n, guess) for feature in _features(lm).values()]
+    scores, sure, right = (np.stack(part, axis=1) for part in zip(*judged, strict=True))
+    return Shortcuts(
+        task=task.id, cases=tuple(case.id for case in task.cases), images=images, scores=scores, sure=sure, right=right
+    )
+
+
+def by_luck(task: Task, lm: LanguageModel | None = None) -> float:
+    """Return the share of cases that at least one probe solves if the truths are random, so that no text tells them.
+
+    Small tasks are drawn several times. The draws depend on the id of the task only.
+
+    Returns: the share, in 0..1; NaN if the probes cannot be run.
+    """
+    n = len(task.cases)
+    draws = max(1, min(_NULL_DRAWS, _NULL_CASES // max(1, n)))
+    remembered = None if lm is None else _Remembered(lm)
+    found = [shortcuts(at_random(task, f"shortcuts:{task.id}:{draw}"), remembered) for draw in range(draws)]
+    return float("nan") if found[0].note else float(np.mean([1 - one.unsolved.mean() for one in found]))
+
+
+def _features(lm: LanguageModel | None) -> Mapping[str, Callable[[Choices], Findings]]:
+    return {
+        "words": word_features,
+        "form": form_features,
+        "likelihood": ngram_features if lm is None else lambda found: _of_model(found, lm),
+    }
+
+
+def _of_model(found: Choices, lm: LanguageModel) -> Findings:
+    """The log-likelihoods of the candidates by a language model; NaN for one that is too short to have any."""
+    texts = found.whole()
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    means = _mean_logs(list(places), lm)[[places[text] for text in texts]]
+    lengths = np.array([len(text.split()) for text in texts], dtype=np.float64)
+    logs = np.stack([means, means * lengths], axis=1)
+    return (lambda _: logs), None
+
+
+def _mean_logs(texts: Sequence[str], lm: LanguageModel) -> FloatArray:
+    try:
+        return -np.log(np.asarray(lm.perplexity(texts), dtype=np.float64))
+    except NoReplyError as error:
+        kept = [place for place in range(len(texts)) if place not in error.positions]
+        means = np.full(len(texts), np.nan)
+        if kept and len(kept) < len(texts):
+            means[kept] = _mean_logs([texts[place] for place in kept], lm)
+        return means
+
+
+class _Remembered:
+    """A language model that reads each text once, for several draws of the truths."""
+
+    def __init__(self, lm: LanguageModel) -> None:
+        self._lm = lm
+        self._known: dict[str, float] = {}
+
+    def perplexity(self, texts: Sequence[str]) -> FloatArray:
+        """Return perplexities, shape (n,); NaN for a text that is too short."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, np.exp(-_mean_logs(new, self._lm)).tolist(), strict=True))
+        return np.array([self._known[text] for text in texts], dtype=np.float64)
+
+
+def _judged(
+    found: Choices, likely: FloatArray, n: int, guess: float | None
+) -> tuple[FloatArray, BoolArray, FloatArray]:
+    """The score of each case, whether the probe is sure of one of its candidates, and whether it gets the case right.
+
+    A case cannot be solved if one of its choices was left out. A case without any preference counts ``guess``: the
+    comparisons of four texts depend on one another, so that a random order is right in all of them in 1/6 and not 1/16.
+    """
+    true, starts = likely[found.true], found.starts
+    highest = np.maximum.reduceat(likely, starts)
+    tied = np.add.reduceat((likely == highest[found.owners]).astype(np.float64), starts)
+    scores, right, sure = np.ones(n), np.ones(n), np.zeros(n, dtype=np.bool_)
+    np.minimum.at(scores, found.cases, true)
+    np.multiply.at(right, found.cases, np.where(true == highest, 1 / tied, 0.0))
+    np.logical_or.at(sure, found.cases, highest >= SOLVED)
+    if guess is not None:
+        even = np.ones(n, dtype=np.bool_)
+        np.logical_and.at(even, found.cases, tied == np.bincount(found.owners))
+        right = np.where(even, guess, right)
+    numbers = np.bincount(found.cases, minlength=n)
+    lacking = numbers < (numbers.max() if found.questions else 1)
+    return np.where(lacking, 0.0, scores), sure, np.where(lacking, 0.0, right)
+
+
+def _why_not(task: Task, found: Choices) -> str:
+    if not len(found.cases):
+        return "not run: no case has a true and a false text of an image, or an answer among its choices"
+    groups = len(set(tied_images(task.cases).values()))
+    if groups < FOLDS:
+        return f"not run: {FOLDS} folds need {FOLDS} images, and there are {groups}"
+    return ""
+
+
+# ``shortcuts.parquet``: one row per case, with its shortcut score by each probe.
+
+
+def write_shortcuts(file: Path, found: Sequence[Shortcuts]) -> None:
+    """Write the scores of all cases.
+
+    Columns: task, case, a number in 0..1 per probe (null if it was not run), solved_blind (how many probes solve the
+    case), sure (whether a probe is sure of it, rightly or wrongly).
+    """
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    columns = {
+        "task": pa.array([one.task for one in found for _ in one.cases], pa.string()),
+        "case": pa.array([case for one in found for case in one.cases], pa.string()),
+        **{
+            probe: pa.array(
+                [None if one.note else score for one in found for score in one.scores[:, place].tolist()], pa.float64()
+            )
+            for place, probe in enumerate(PROBES)
+        },
+        "solved_blind": pa.array(
+            [None if one.note else count for one in found for count in one.solved_blind.tolist()], pa.int64()
+        ),
+        "sure": pa.array(
+            [None if one.note else not unsure for one in found for unsure in one.unsure.tolist()], pa.bool_()
+        ),
+    }
+    write_table(pa.table(columns), file, use_dictionary=["task"])

@@ -1,0 +1,62 @@
+"""Write the files of a run that was joined from its parts, and say how it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from vlgate.record.folder import ENVIRONMENT, RecordedPart
+from vlgate.record.json_files import environment_content
+from vlgate.record.results_folder import take_folder
+from vlgate.record.whole_file import write_whole
+from vlgate.report.ci.release import append_summary, release
+from vlgate.report.ci.trackers import check_trackers, log_to
+from vlgate.report.folder import recorded_run, saved, write_figures, write_rows
+from vlgate.report.terminal import Screen, closing_text, results_line
+from vlgate.run.merging import Joined
+from vlgate.studies.analyses.saved import analysed
+
+
+def write_joined(joined: Joined, parts: Sequence[RecordedPart], job_page: str) -> tuple[Joined, list[str]]:
+    """Write the files of the run.
+
+    ``environment.json`` is that of this process, with those of the parts under ``parts``.
+
+    Args:
+        joined: the run.
+        parts: its parts.
+        job_page: the file of the page of a job of GitHub Actions; empty for none.
+
+    Returns: the run, which is incomplete if a file could not be written, and sentences about what it lacks besides.
+    Raises: OptionError if the results folder cannot be used; nothing is written then.
+    """
+    options = joined.options
+    check_trackers(options.log_to)
+    release_folder = take_folder(options)
+    try:
+        lost = write_rows(joined.result, options)
+        result = replace(joined.result, incomplete="; ".join(lost))
+        said = analysed(recorded_run(result, joined.card, options, joined.workers)) if not lost else []
+        problems = write_figures(result, joined.card, options, joined.workers, joined.tasks)
+        problems += saved(lambda: _write_environment(joined, parts))
+        result = replace(result, incomplete="; ".join(dict.fromkeys([*lost, *problems])))
+        said += [append_summary(options.results / "summary.md", job_page)]
+        said += log_to(options.log_to, result, joined.card, options)
+    finally:
+        release_folder()
+    return replace(joined, result=result), [line for line in said if line]
+
+
+def closing_lines(joined: Joined, model: str, problems: Sequence[str]) -> Iterator[str]:
+    """Yield what the run prints at its end, as a session of pytest does."""
+    found = release(joined.result, joined.card)
+    yield closing_text(joined.result, found, model, joined.status, Screen())
+    yield results_line(joined.options)
+    yield from problems
+
+
+def _write_environment(joined: Joined, parts: Sequence[RecordedPart]) -> None:
+    content = environment_content(joined.options, joined.workers, joined.card.cache)
+    told = {str(part.number): part.content["environment"] for part in parts}
+    write_whole(joined.options.results / ENVIRONMENT, json.dumps({**content, "parts": told}, indent=1) + "\n")

@@ -1,1 +1,0 @@
-"""The files that ``vlgate init`` writes, those for CI among them."""

@@ -1,1 +1,0 @@
-"""The control ``look``: what the model knows without the image."""

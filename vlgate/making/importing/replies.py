@@ -1,0 +1,376 @@
+"""Recorded replies: what the rows of lmms-eval, VLMEvalKit, LLaVA, MME, inspect and plain tables say."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from vlgate.errors import OptionError, instead_of
+from vlgate.making.importing.files import CELL, Row, rows_of
+from vlgate.making.importing.prompts import listed_options, normal
+from vlgate.sources.reading.image_finder import EXTENSIONS
+
+Fields = Mapping[str, Any]
+
+
+def _names(names: str) -> tuple[str, ...]:
+    return tuple(names.split())
+
+
+_REPLY = _names(
+    "prediction pred predict predicted response model_response reply output outputs model_output model_answer "
+    "model_prediction generated_text generated_answer generation completion predicted_answer pred_answer"
+)
+_QUESTION = _names("question prompt input query instruction question_text text")
+_TRUTH = _names(
+    "target gt gt_answer gt_ans ground_truth groundtruth truth gold reference label correct_answer expected answer"
+)
+_IMAGE = _names("image image_file image_name filename file_name image_path img img_path image_source image_id")
+_TEXT = _names("caption text sentence statement")
+_SCORE = _names("score similarity match_score itm_score vqascore clip_score logit")
+_NUMBER = _names("question_id questionid qid index id doc_id idx sample_id")
+_HINT = _names("category split type subset task task_name question_type")
+_FAILED = "failed to obtain answer"  # VLMEvalKit writes it if a service or a model gave none
+_LONGEST_NAME = 512  # a longer image is not a name, but the image in Base64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """One recorded reply, or a recorded score of an image and a text.
+
+    ``prompts`` are the texts that may hold the question. ``images`` are the names of the record's image. ``numbers``
+    are what the harness numbers its records by. ``hints`` are the words of its category, ``truth`` is its own right
+    answer. ``match`` is the model's own yes or no beside a score. ``problem`` says why the record has no reply.
+    """
+
+    place: str
+    prompts: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    reply: str = ""
+    score: float | None = None
+    match: bool | None = None
+    truth: str = ""
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    hints: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """The records of one file, and the name of its form."""
+
+    file: Path
+    form: str
+    records: tuple[Recorded, ...]
+
+
+def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
+    """Read files of replies; files of questions, such as LLaVA's, complete the records of the others.
+
+    Args:
+        files: the files, of one or of several harnesses.
+        reply: the field that holds the reply; empty for the usual names.
+
+    Raises: OptionError, which names the file and the remedy, if a file cannot be read, has two fields of one
+        name, or holds no replies.
+    """
+    read = {file: [replace(row, fields=_lower(row.fields, row.place)) for row in rows_of(file)] for file in files}
+    fields = {file: {name: row.fields[name] for row in rows for name in row.fields} for file, rows in read.items()}
+    reply = _plain_name(reply)
+    forms = {file: _form(file, some, reply) for file, some in fields.items()}
+    bare = any(form == "LLaVA answers" for form in forms.values())
+    questions: dict[str, list[Recorded]] = {}
+    found = []
+    for file, rows in read.items():
+        if forms[file] == "questions" or (bare and forms[file] == "answers" and not reply):
+            forms[file] = "questions"
+            for row in rows:
+                asked = _plain(row, "")
+                questions.setdefault(asked.numbers.get("question_id", ""), []).append(asked)
+        else:
+            name = reply or _first(fields[file], _REPLY) or "answer"
+            records = tuple(one for row in rows for one in _made(row, forms[file], name))
+            found.append(Recording(file=file, form=forms[file], records=records))
+    if not found:
+        names = ", ".join(map(str, files))
+        raise OptionError(f"{names}: holds questions without replies; name the file of the answers, too")
+    return [replace(one, records=tuple(_completed(each, questions) for each in one.records)) for one in found]
+
+
+def _completed(record: Recorded, questions: Mapping[str, Sequence[Recorded]]) -> Recorded:
+    """The record with the image and the category that a file of questions has for its ``question_id``."""
+    asked = questions.get(record.numbers.get("question_id", ""), [])
+    if record.images or record.problem or not asked:
+        return record
+    same = [one for one in asked if not record.prompts or normal(one.prompts[0]) == normal(record.prompts[0])]
+    if len({one.images for one in same}) != 1:
+        why = "two questions have its question_id" if same else "the question of its question_id is another one"
+        return replace(record, problem=why)
+    one = same[0]
+    return replace(record, images=one.images, prompts=record.prompts or one.prompts, hints=record.hints + one.hints)
+
+
+def _plain_name(name: object) -> str:
+    return str(name).strip().lower().replace(" ", "_")
+
+
+def _lower(fields: Fields, place: str) -> dict[str, Any]:
+    """The fields under names in lower case with underscores, without those that hold nothing.
+
+    Raises: OptionError if two fields of one such name differ.
+    """
+    names: dict[str, str] = {}
+    for name, value in fields.items():
+        if value is not None and value == value:  # NaN  # noqa: PLR0124
+            first = names.setdefault(_plain_name(name), name)
+            if fields[first] != value:
+                raise OptionError(f"{place}: {first!r} and {name!r} differ, but are one field here; rename one of them")
+    return {plain: fields[name] for plain, name in names.items()}
+
+
+_PAIRS = 'record a line {"image", "text", "score"} for each pair'
+_AGGREGATES: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
+    {
+        "is a result of CLIP_benchmark": (
+            ("dataset", "metrics", "pretrained"),
+            f"figures only: ask the model itself (--model=open_clip:...), or {_PAIRS}",
+        ),
+        "is a summary of lmms-eval": (("results", "configs"), "figures only: name its samples_*.jsonl (--log_samples)"),
+        "is a log of inspect": (("eval", "status"), "without samples: run inspect without --no-log-samples"),
+        "holds choices between two captions or two images": (
+            ("prompt_caption_1",),
+            f"not replies about one image: {_PAIRS}",
+        ),
+        "holds verdicts on cases": (
+            ("text_score_i0", "image_score_c0"),
+            f"not replies: {_PAIRS}",
+        ),
+    }
+)
+"""What has no replies to single requests, by the fields that show it, with what to do."""
+
+
+def _form(file: Path, fields: Fields, reply: str) -> str:
+    """The name of the form of a file, by the fields of its first record.
+
+    Raises: OptionError if it is a known form without replies, or if its fields are of no form.
+    """
+    for what, (names, remedy) in _AGGREGATES.items():
+        if all(name in fields for name in names) or ("prompt_image_1" in fields and names == ("prompt_caption_1",)):
+            raise OptionError(f"{file}: {what}, {remedy}")
+    if reply:
+        if reply not in fields:
+            raise OptionError(f"{file}: has no field {reply!r} ({instead_of(reply, list(fields))})")
+        return "replies"
+    for form, is_form in _FORMS.items():
+        if is_form(fields):
+            return form
+    listed = ", ".join(list(fields)[:12])
+    raise OptionError(
+        f"{file}: its fields are of no form that holds replies: {listed}; expected a question and its reply, as in "
+        '{"image", "question", "prediction"}, or name the field with the reply with --reply'
+    )
+
+
+_FORMS: Mapping[str, Callable[[Fields], bool]] = MappingProxyType(
+    {
+        "lmms-eval samples": lambda f: "doc_id" in f and ("filtered_resps" in f or "resps" in f),
+        "inspect samples": lambda f: "epoch" in f and "input" in f,
+        "choices of captions": lambda f: isinstance(f.get("answer"), dict) and "multiple_choice_answer" in f["answer"],
+        "LLaVA answers": lambda f: "question_id" in f and "text" in f and ("prompt" in f or "answer_id" in f),
+        "VLMEvalKit table": lambda f: {"index", "question", "prediction"} <= set(f),
+        "replies": lambda f: _first(f, _REPLY) != "" and _first(f, _QUESTION) != "",
+        "scores": lambda f: all(_first(f, names) for names in (_IMAGE, _TEXT, _SCORE)),
+        "answers": lambda f: isinstance(f.get("answer"), str) and _first(f, _QUESTION) != "",
+        "questions": lambda f: "question_id" in f and _first(f, _QUESTION) != "",
+    }
+)
+"""The forms in the order in which they are tried, and how each is known by its fields."""
+
+
+def _first(fields: Fields, names: Sequence[str]) -> str:
+    """The first of the names that the fields have, or an empty string."""
+    return next((name for name in names if name in fields), "")
+
+
+def _made(row: Row, form: str, reply: str) -> list[Recorded]:
+    """The records of a row, whose reply is in a field of the file; a problem if the row is not like the others."""
+    if row.problem:
+        return [replace(_plain(row, ""), problem=row.problem)]
+    try:
+        return list(_records(row, form, reply))
+    except (AttributeError, IndexError, KeyError, TypeError):
+        return [Recorded(place=row.place, problem="its fields are not those of the other records")]
+
+
+def _records(row: Row, form: str, reply: str) -> Iterator[Recorded]:
+    if form == "choices of captions":
+        yield from _captions(row)
+    elif form == "LLaVA answers":
+        yield _plain(row, "text")
+    else:
+        special = _SPECIAL.get(form)
+        yield special(row) if special else _plain(row, reply)
+
+
+def _plain(row: Row, reply: str) -> Recorded:
+    """A record of a table: a reply in the field of that name; without one, a question."""
+    fields = row.fields
+    asked = [name for name in _QUESTION if name != reply and isinstance(fields.get(name), str)]
+    prompts = tuple(fields[name] for name in asked[:2])
+    options = tuple(_text(fields[letter]) for letter in "abcdefgh" if letter in fields)
+    record = Recorded(
+        place=row.place,
+        prompts=prompts,
+        images=_images(fields),
+        truth=next((_text(fields[name]) for name in _TRUTH if name in fields and name != reply), ""),
+        numbers=_numbers(fields),
+        hints=_hints(fields),
+        options=options if len(options) > 1 else next(filter(None, map(listed_options, prompts)), ()),
+    )
+    return _with_reply(record, fields.get(reply)) if reply else record
+
+
+def _with_reply(record: Recorded, value: Any) -> Recorded:
+    """The record with a reply as it was recorded, or with the reason why there is none."""
+    if value is None:
+        return replace(record, problem="it has no reply")
+    if isinstance(value, list) and len({str(one) for one in value}) == 1:
+        value = value[0]
+    if isinstance(value, list | dict):
+        return replace(
+            record, problem="it has several replies" if isinstance(value, list) else "its reply is not a text"
+        )
+    text = _text(value)
+    if len(text) == CELL and ".xlsx, row" in record.place:
+        return replace(record, problem=f"its reply was cut at {CELL:,} characters, the most that a cell holds")
+    if text.strip().lower().startswith(_FAILED):
+        return replace(record, problem="the harness got no reply")
+    return replace(record, reply=text)
+
+
+def _text(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _images(fields: Fields) -> tuple[str, ...]:
+    """The names of a record's image, without images as Base64; that of LLaVA's MME is its ``question_id``."""
+    names = []
+    for name in (*_IMAGE, "question_id"):
+        value = fields.get(name)
+        value = value[0] if isinstance(value, list) and len(value) == 1 else value
+        value = value.get("path") if isinstance(value, dict) else value
+        text = _text(value) if isinstance(value, str | int | float) else ""
+        is_name = name != "question_id" or text.rpartition(".")[2].lower() in EXTENSIONS
+        if is_name and 0 < len(text) <= _LONGEST_NAME and not text.startswith(("data:", "attachment:")):
+            names.append(text.removesuffix(".txt"))
+    return tuple(dict.fromkeys(names))
+
+
+def _numbers(fields: Fields) -> dict[str, str]:
+    return {name: _text(fields[name]) for name in _NUMBER if isinstance(fields.get(name), str | int | float)}
+
+
+def _hints(fields: Fields) -> tuple[str, ...]:
+    return tuple(one for name in _HINT if isinstance(fields.get(name), str) for one in fields[name].split(","))
+
+
+def _lmms_eval(row: Row) -> Recorded:
+    """A sample of lmms-eval: the record of the data set is in ``doc``, or only its number in the metrics."""
+    fields = dict(row.fields)
+    for metric in [value for value in fields.values() if isinstance(value, dict)]:
+        fields = {**{name: metric[name] for name in (*_NUMBER, *_HINT) if name in metric}, **fields}
+    doc = _lower(fields["doc"], row.place) if isinstance(fields.get("doc"), dict) else {}
+    asked = fields.get("input", fields.get("arguments"))
+    while isinstance(asked, list | dict) and asked:
+        asked = next(iter(asked.values())) if isinstance(asked, dict) else asked[0]
+    record = _plain(Row(place=row.place, fields={**fields, **doc, "target": fields.get("target", "")}), "")
+    texts = [*[doc[name] for name in _QUESTION if isinstance(doc.get(name), str)][:1], asked]
+    prompts = tuple(text for text in texts if isinstance(text, str))
+    task = re.search(r"samples_(\w*?)(?:_\d{4}.*)?\.jsonl", row.place)
+    hints = (*record.hints, *([task[1]] if task else []))
+    record = replace(record, prompts=prompts, hints=hints, options=listed_options(str(asked)))
+    replies = list(_leaves(fields.get("resps", fields.get("filtered_resps"))))
+    if any(not isinstance(one, str) for one in replies):
+        return replace(record, problem="it has log-likelihoods of choices, not a reply in words")
+    return _with_reply(record, replies or None)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        yield from (leaf for one in value for leaf in _leaves(one))
+    else:
+        yield value
+
+
+def _inspect(row: Row) -> Recorded:
+    fields = row.fields
+    metadata: Fields = fields["metadata"] if isinstance(fields.get("metadata"), dict) else {}
+    messages = fields["input"] if isinstance(fields["input"], list) else [{"role": "user", "content": fields["input"]}]
+    contents = [message.get("content", "") for message in messages if message.get("role") == "user"]
+    content_parts = [part for content in contents if isinstance(content, list) for part in content]
+    prompts = [text for content in contents if (text := _said(content))]
+    images = [part["image"] for part in content_parts if part.get("type") == "image" and "image" in part]
+    given = {
+        **_lower(metadata, row.place),
+        "id": fields.get("id"),
+        "image_file": images,
+        "target": fields.get("target", ""),
+    }
+    target = given["target"]
+    given["target"] = target[0] if isinstance(target, list) and len(target) == 1 else target
+    record = replace(_plain(Row(place=row.place, fields=_lower(given, row.place)), ""), prompts=tuple(prompts[-1:]))
+    record = replace(record, options=listed_options(prompts[-1]) if prompts else ())
+    if len(images) > 1:
+        return replace(record, problem="it asks about several images at once")
+    choices = (fields.get("output") or {}).get("choices") or []
+    if fields.get("error") or not choices:
+        return replace(record, problem="the sample ended in an error" if fields.get("error") else "it has no reply")
+    return _with_reply(record, _said(choices[0].get("message", {}).get("content", "")))
+
+
+def _said(content: Any) -> str:
+    """The text of a message, whose content may be a list of parts."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")
+
+
+def _captions(row: Row) -> Iterator[Recorded]:
+    """A choice between a caption and a negative, as scores: the negative is above, below or level with the caption."""
+    fields, chosen = row.fields, row.fields["answer"]["multiple_choice_answer"]
+    caption, negative = str(fields.get("caption")), str(fields.get("negative_caption"))
+    score = {caption: -1.0, negative: 1.0}.get(chosen, 0.0)
+    for text, value in ((caption, 0.0), (negative, score)):
+        yield Recorded(place=row.place, prompts=(text,), images=_images(fields), score=value)
+
+
+def _scored(row: Row) -> Recorded:
+    fields = row.fields
+    value = fields.get(_first(fields, _SCORE))
+    record = Recorded(
+        place=row.place,
+        prompts=(str(fields.get(_first(fields, _TEXT), "")),),
+        images=_images(fields),
+        numbers=_numbers(fields),
+        hints=_hints(fields),
+        match=bool(fields["match"]) if fields.get("match") in (0, 1) else None,
+    )
+    try:
+        score = float(str(value))
+    except ValueError:
+        score = math.nan
+    return (
+        replace(record, score=score) if math.isfinite(score) else replace(record, problem="its score is not a number")
+    )
+
+
+_SPECIAL: Mapping[str, Callable[[Row], Recorded]] = MappingProxyType(
+    {"lmms-eval samples": _lmms_eval, "inspect samples": _inspect, "scores": _scored}
+)

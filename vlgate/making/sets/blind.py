@@ -1,0 +1,227 @@
+"""What text alone solves of a set, and the dropping of cases until it is not above chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from vlgate.audit.shortcuts import PROBES, Shortcuts, shortcuts
+from vlgate.images.files import missing_image
+from vlgate.making.kinds.kind import Item
+from vlgate.metrics.names import CHANCE, HEADLINE
+from vlgate.metrics.text_learning import FOLDS, features, log_odds, stratified_folds, tied_images
+from vlgate.perturb.foils.candidates import Candidate, Foil, SentenceSet
+from vlgate.types import Case, FloatArray, Match, Metric, Shape, Task
+
+# A candidate as pairs of a true and a false text of one image, and a set of candidates as a task.
+
+
+def contrasts(one: Candidate) -> tuple[tuple[str, str], ...]:
+    """Return the pairs (true text, false text) of a candidate.
+
+    A set has two, its sentences in their order; a swap has two, one for each image.
+
+    >>> contrasts(Foil(caption="a cup", foil="cups", classes=("cup", "cups"), why=""))
+    (('a cup', 'cups'),)
+    """
+    if isinstance(one, Foil):
+        return ((one.caption, one.foil),)
+    if isinstance(one, SentenceSet):
+        return tuple(zip(one.true, one.false, strict=True))
+    return one.captions, (one.captions[1], one.captions[0])
+
+
+def images(item: Item) -> tuple[str, ...]:
+    """Return the names of an item's images: two for a swap, else one."""
+    return (item.image,) if isinstance(item.candidate, Foil | SentenceSet) else item.candidate.images
+
+
+def as_task(items: Sequence[Item], name: str, shape: Shape) -> Task:
+    """Return the items as the task of a run, whose images cannot be loaded."""
+    cases = tuple(_case(item) for item in items)
+    return Task(id=name, capability="foil" if shape == "pair" else "compositional", shape=shape, cases=cases)
+
+
+def _case(item: Item) -> Case:
+    one = item.candidate
+    if isinstance(one, Foil):
+        texts, truths = (one.caption, one.foil), (True, False)
+        requests = tuple(Match(image=missing_image(item.image, ()), text=text) for text in texts)
+        return Case(id=item.id, requests=requests, truths=truths)
+    if isinstance(one, SentenceSet):
+        requests = tuple(Match(image=missing_image(item.image, ()), text=text) for text in (*one.true, *one.false))
+        return Case(id=item.id, requests=requests, truths=(True, True, False, False))
+    requests = tuple(Match(image=missing_image(name, ()), text=text) for name in one.images for text in one.captions)
+    return Case(id=item.id, requests=requests, truths=(True, False, False, True))
+
+
+# The blind baseline of a set, and the dropping of foils that it finds by their texts alone.
+#
+# The baseline is the text classifier that runs show beside each task (``vlgate.audit.blind_baseline``): naive Bayes
+# over words and pairs of neighbours, with folds by image. A set that it solves says little about a model that sees,
+# because the model may do the same (VALSE, section 4.1; Zellers et al. 2018, "Swag", filter in the same way).
+
+NEAR = 0.05
+"""How far above chance the blind baseline may be."""
+
+FEWEST = 100
+"""The fewest cases that are left: of fewer, the baseline cannot be told from chance."""
+
+FOUND = "found by its text alone"
+"""The reason for which a case is dropped."""
+
+_ROUNDS = 30
+_STEP = 0.2  # the largest share that is dropped before the classifier learns again
+_CHANCE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blind:
+    """The share of pairs of a true and a false text that the classifier ranks correctly, of ``n``; ties count 1/2."""
+
+    value: float
+    n: int
+
+    @property
+    def chance(self) -> float:
+        """What guessing gives."""
+        return _CHANCE
+
+    @property
+    def near(self) -> bool:
+        """Whether it is within ``NEAR`` of chance, or below."""
+        return self.value <= _CHANCE + NEAR
+
+
+def blind(items: Sequence[Item], shape: Shape) -> Blind | None:
+    """Return the blind baseline of a set; None if it has images for fewer than ten folds."""
+    margins = _margins(items, shape)
+    return None if margins is None else _measured(margins)
+
+
+def near_chance(items: Sequence[Item], shape: Shape) -> tuple[list[Item], int]:
+    """Drop the items that the blind baseline finds most surely, until it is near chance.
+
+    In each round the classifier learns from the items that are left. If the baseline is not near chance before fewer
+    than ``FEWEST`` items are left, all stay: dropping would cost cases and prove nothing.
+
+    Returns: the items that stay, in their order, and the number of those dropped.
+    """
+    left = list(items)
+    for _ in range(_ROUNDS):
+        margins = _margins(left, shape)
+        if margins is None:
+            break
+        if (now := _measured(margins)).near:
+            return left, len(items) - len(left)
+        # (right - d) / (n - d) = chance + NEAR, for d items that the classifier gets right
+        aim = ceil((now.value - _CHANCE - NEAR) / (1 - _CHANCE - NEAR) * len(left))
+        drop = min(aim, ceil(_STEP * len(left)), len(left) - FEWEST)
+        worst = [place for place in np.argsort(-margins.min(axis=1), kind="stable") if margins[place].min() > 0]
+        if drop <= 0 or not worst:
+            break
+        dropped = set(worst[:drop])
+        left = [item for place, item in enumerate(left) if place not in dropped]
+    return list(items), 0
+
+
+def _measured(margins: FloatArray) -> Blind:
+    return Blind(value=float(np.mean(0.5 + np.sign(margins) / 2)), n=int(margins.size))
+
+
+def _margins(items: Sequence[Item], shape: Shape) -> FloatArray | None:
+    """Return by how much each true text is more likely true than its false one, in log odds, of shape (n, pairs)."""
+    cases = as_task(items, "made/set", shape).cases
+    groups = tied_images(cases)
+    if len(set(groups.values())) < FOLDS:
+        return None
+    folds = stratified_folds(cases)
+    pairs = [pair for item in items for pair in contrasts(item.candidate)]
+    places = [folds[images(item)[0]] for item in items for _ in contrasts(item.candidate)]
+    n = len(pairs)
+    texts = [true for true, _ in pairs] + [false for _, false in pairs]
+    scores = log_odds(features(texts), np.arange(2 * n), np.repeat([True, False], n), np.array(places * 2))
+    return np.asarray((scores[:n] - scores[n:]).reshape(len(items), -1), dtype=np.float64)
+
+
+# Pruning: cases are dropped that the probes of ``vlgate.shortcuts`` solve, until text alone is not above chance.
+#
+# It goes further than the filter of ``blind``, which every set passes through: three probes instead of one, and not
+# above chance instead of near it. Each round drops the cases that a probe solves most surely, as AFLite does (Le Bras
+# et al. 2020, "Adversarial filters of dataset biases"), and the probes learn again from the cases that are left.
+
+PRUNED = "solved by its text alone (--prune-shortcuts)"
+"""The reason for which a case is dropped."""
+
+_PRUNING_ROUNDS = 60
+_PRUNING_STEP = 0.1  # the largest share that is dropped before the probes learn again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """What each probe gets right of a set; ``chance`` is what guessing gives. Empty if the probes cannot be run."""
+
+    probes: Mapping[str, Metric]
+    chance: float
+
+    @property
+    def above(self) -> dict[str, Metric]:
+        """The probes that are above chance: so is their whole interval."""
+        return {name: metric for name, metric in self.probes.items() if metric.low > self.chance}
+
+    @property
+    def why(self) -> str:
+        """Whether text alone is above chance, in words."""
+        if not self.probes:
+            return "not measured: fewer than ten images"
+        if self.above:
+            return f"above chance, by {', '.join(self.above)}"
+        below = [name for name, metric in self.probes.items() if metric.high < self.chance]
+        said = "not above chance: the interval of no probe is above it"
+        return f"{said}, and that of {', '.join(below)} is below it" if below else said
+
+
+def reached(items: Sequence[Item], shape: Shape) -> Reached:
+    """Return what each probe gets right of a set."""
+    return _reached(shortcuts(as_task(items, "made/set", shape)), shape)
+
+
+def pruned(items: Sequence[Item], shape: Shape) -> tuple[list[Item], int]:
+    """Drop the items that the probes solve most surely, until none of the probes is above chance.
+
+    If they are above chance until fewer than ``FEWEST`` items are left, all stay: dropping would cost cases and prove
+    nothing.
+
+    Returns: the items that stay, in their order, and the number of those dropped.
+    """
+    left = list(items)
+    for _ in range(_PRUNING_ROUNDS):
+        found = shortcuts(as_task(left, "made/set", shape))
+        above = _reached(found, shape).above
+        if not above:
+            return left, len(items) - len(left)
+        worst = max(above, key=lambda name: above[name].value)
+        kept = _without(found, worst, above[worst], CHANCE[shape][HEADLINE[shape]])
+        if kept is None:
+            break
+        left = [left[place] for place in kept]
+    return list(items), 0
+
+
+def _without(found: Shortcuts, probe: str, metric: Metric, chance: float) -> list[int] | None:
+    """The places of the cases without those that a probe solves most surely; None if too few would be left."""
+    n, scores = len(found.cases), found.scores[:, PROBES.index(probe)]
+    beyond = ceil((metric.value - chance) / (1 - chance) * n)  # what it solves beyond guessing
+    number = min(beyond, ceil(_PRUNING_STEP * n))
+    if number > n - FEWEST:
+        return None
+    surest = set(np.argsort(-scores, kind="stable")[:number].tolist())
+    return [place for place in range(n) if place not in surest]
+
+
+def _reached(found: Shortcuts, shape: Shape) -> Reached:
+    probes = {name: metric for name in PROBES if (metric := found.reached(name)) is not None}
+    return Reached(probes=probes, chance=CHANCE[shape][HEADLINE[shape]])

@@ -1,0 +1,259 @@
+"""The report on a set, which is written beside it: ``bias.json`` for programs and ``bias.md`` for people."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vlgate.audit.blind_baseline import probe
+from vlgate.audit.flaws import examine
+from vlgate.errors import NoReplyError
+from vlgate.making.kinds.kind import Item, Kind
+from vlgate.making.sets.blind import FEWEST, FOUND, NEAR, PRUNED, Blind, Reached, as_task, blind, contrasts, images
+from vlgate.making.sets.validity import Balance, of_classes, of_words, words
+from vlgate.metrics.stats import wilson
+from vlgate.perturb.foils.candidates import Foil, TextModel
+
+Json = dict[str, Any]
+_CHANCE = 0.5
+_SHOWN = 20  # the most frequent phrases that are listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What became of the inputs.
+
+    ``inputs`` were read, and candidates were made from ``used`` of them. Each by reason, ``left_out`` counts what was
+    left out when the files were read, ``refused`` the parts of inputs that gave no candidate, ``dropped`` the
+    candidates that did not stay. ``note`` says what is wrong with the balance of the set, if anything is. The inputs
+    have ``images``, and the folder of --images has ``found`` of them; None without a folder.
+    """
+
+    inputs: int
+    used: int
+    candidates: int
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    refused: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
+    images: int = 0
+    found: int | None = None
+
+
+def measured(
+    kind: Kind,
+    items: Sequence[Item],
+    account: Account,
+    *,
+    before: Blind | None,
+    made_by: Mapping[str, Any],
+    lm: tuple[str, TextModel] | None,
+) -> Json:
+    """Return the content of ``bias.json``.
+
+    Args:
+        kind: the kind of the set.
+        items: the set as it is written.
+        account: what became of the inputs.
+        before: the blind baseline before any foil was dropped on its account; told only if one was.
+        made_by: the options that decide the set.
+        lm: the name of a text-only model and the model, None if there is none.
+    """
+    task = as_task(items, f"made/{kind.name}", kind.shape)
+    pairs = [pair for item in items for pair in contrasts(item.candidate)]
+    return {
+        "schema": 1,
+        "kind": kind.name,
+        "shape": kind.shape,
+        "cases": len(items),
+        "images": len({name for item in items for name in images(item)}),
+        "inputs": {
+            "read": account.inputs,
+            "used": account.used,
+            "left_out": _sorted(account.left_out),
+            "images": account.images,
+            "images_found": account.found,
+        },
+        "refused": _sorted(account.refused),
+        "candidates": account.candidates,
+        "dropped": _sorted(account.dropped),
+        "blind": _blind(blind(items, kind.shape), before, len(items), found=account.dropped.get(FOUND, 0)),
+        "note": account.note,
+        "plausibility": None if lm is None else _plausibility(*lm, pairs),
+        "classes": _classes(kind, items),
+        "words": _balance(of_words(pairs)),
+        "changed_words": _edits(pairs),
+        "probes": [
+            {"name": one.name, "value": one.shown, "n": one.n, "note": one.note, "chance": _CHANCE}
+            for one in probe(task)
+        ],
+        "flaws": [{"name": one.name, "count": one.count, "why": one.why} for one in examine(task)],
+        "made_by": dict(made_by),
+    }
+
+
+def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _blind(now: Blind | None, before: Blind | None, cases: int, *, found: int) -> Json:
+    if now is None:
+        return {"value": None, "why": "not measured: fewer than ten images"}
+    low, high = wilson(now.value, now.n)
+    if not now.near and cases <= FEWEST:
+        why = f"more than {NEAR:.2f} above chance: no case is dropped of {FEWEST} or fewer"
+    elif not now.near:
+        why = f"more than {NEAR:.2f} above chance: it stays so until fewer than {FEWEST} of {cases:,} cases are left"
+    elif high < now.chance:
+        why = (
+            "below chance, as in small sets whose words are as often true as false: a word that is more often true in "
+            "the cases it learns from is more often false in the others"
+        )
+    else:
+        why = f"at most {NEAR:.2f} above chance"
+    was = before.value if before is not None and found else None
+    return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": now.chance, "before": was, "why": why}
+
+
+def shortcuts_record(before: Reached, now: Reached, account: Account) -> Json:
+    """Return what the probes of text reach before and after pruning, and how many cases were dropped for it."""
+    parts = {
+        name: {"before": one.value, "value": now.probes[name].value, "low": now.probes[name].low, "n": one.n}
+        for name, one in before.probes.items()
+        if name in now.probes
+    }
+    return {"probes": parts, "chance": now.chance, "dropped": account.dropped.get(PRUNED, 0), "why": now.why}
+
+
+def _plausibility(name: str, model: TextModel, pairs: Sequence[tuple[str, str]]) -> Json | None:
+    """Return how often the true text has the lower perplexity; a tie counts 1/2 (VALSE, appendix D).
+
+    Pairs with a text that is too short for the model are left out; None if no pair is left.
+    """
+    if not pairs:
+        return None
+    try:
+        found = np.asarray(model.perplexity([true for true, _ in pairs] + [false for _, false in pairs]))
+    except NoReplyError as error:
+        short = {place % len(pairs) for place in error.positions}
+        if not short:
+            raise
+        return _plausibility(name, model, [pair for place, pair in enumerate(pairs) if place not in short])
+    true, false = np.split(found, 2)
+    value = float(np.mean(0.5 + (true < false) / 2 - (true > false) / 2))
+    low, high = wilson(value, len(pairs))
+    return {"model": name, "value": value, "low": low, "high": high, "n": len(pairs)}
+
+
+def _classes(kind: Kind, items: Sequence[Item]) -> Json | None:
+    """Return the balance of what differs; in a permutation each phrase stands in the caption and in the foil."""
+    found = [one.candidate.classes for one in items if isinstance(one.candidate, Foil)]
+    if not found:
+        return None
+    balance = of_classes(((both, both) for both in found) if kind.permuted else (((c,), (f,)) for c, f in found))
+    return _balance(balance)
+
+
+def _balance(balance: Balance) -> Json:
+    common = Counter(balance.captions) + Counter(balance.foils)
+    shown = [phrase for phrase, _ in sorted(common.items(), key=lambda one: (-one[1], one[0]))[:_SHOWN]]
+    phrases = {phrase: [balance.captions.get(phrase, 0), balance.foils.get(phrase, 0)] for phrase in shown}
+    return {"distance": balance.distance, "items": balance.items, "phrases": phrases}
+
+
+def _edits(pairs: Sequence[tuple[str, str]]) -> Json:
+    """Return how many words of the caption the foil lacks, or of the foil the caption lacks if these are more."""
+    changed = []
+    for caption, foil in pairs:
+        before, after = Counter(words(caption)), Counter(words(foil))
+        changed.append(max((before - after).total(), (after - before).total()))
+    return {"median": statistics.median(changed), "most": max(changed)}
+
+
+def as_page(report: Json) -> str:
+    """Return the content of ``bias.md``."""
+    return "\n".join(
+        [
+            f"# {report['kind']}: {report['cases']:,} cases, {report['images']:,} images",
+            "",
+            *_baselines(report),
+            "",
+            *_pruning(report.get("shortcuts")),
+            *_words(report),
+            "",
+            *_counts(report),
+            "",
+            *_made_by(report["made_by"]),
+            "",
+        ]
+    )
+
+
+def _baselines(report: Json) -> list[str]:
+    found = report["blind"]
+    lines = ["## What text alone gives away", "", "| rule | right | chance | pairs |", "|---|---|---|---|"]
+    rows = [{"name": "blind baseline, cross-validated", **found}] if found["value"] is not None else []
+    rows += report["probes"]
+    if (lm := report["plausibility"]) is not None:
+        rows.append({"name": f"the more plausible text, by {_cell(lm['model'])}", "chance": _CHANCE, **lm})
+    lines += [f"| {one['name']} | {_share(one['value'])} | {_share(one['chance'])} | {one['n']:,} |" for one in rows]
+    before = "" if found.get("before") is None else f" It was {_share(found['before'])} before foils were dropped."
+    note = f" Beware: {report['note']}." if report["note"] else ""
+    return [*lines, "", f"The blind baseline is {found['why']}.{before}{note}"]
+
+
+def _pruning(found: Json | None) -> list[str]:
+    """The section on what pruning did; none if it was not asked for."""
+    if found is None:
+        return []
+    lines = ["## Pruning", "", "| probe | right before | right now |", "|---|---|---|"]
+    lines += [f"| {name} | {_share(one['before'])} | {_share(one['value'])} |" for name, one in found["probes"].items()]
+    said = f"{found['dropped']:,} cases were dropped. Text alone is {found['why']} (chance {_share(found['chance'])})."
+    return [*lines, "", said, ""]
+
+
+def _words(report: Json) -> list[str]:
+    lines = ["## Words of captions and foils", "", "| | Jensen-Shannon distance | lexical items |", "|---|---|---|"]
+    for title, part in (("what differs", report["classes"]), ("all words", report["words"])):
+        if part is not None:
+            lines.append(f"| {title} | {part['distance']:.3f} | {part['items']:,} |")
+    part, title = (report["classes"], "phrase") if report["classes"] else (report["words"], "word")
+    lines += ["", f"| {title} | in captions | in foils |", "|---|---|---|"]
+    lines += [f"| {_cell(phrase)} | {both[0]:,} | {both[1]:,} |" for phrase, both in part["phrases"].items()]
+    edits = report["changed_words"]
+    return [*lines, "", f"A foil changes {edits['median']:g} words (median), at most {edits['most']}."]
+
+
+def _counts(report: Json) -> list[str]:
+    inputs = report["inputs"]
+    lines = ["## What was left out", "", f"{inputs['used']:,} of {inputs['read']:,} inputs were used. They gave"]
+    lines[-1] += f" {report['candidates']:,} candidates, of which {report['cases']:,} stayed."
+    if inputs["images_found"] is not None:
+        lines.append(f"The folder of images has {inputs['images_found']:,} of the {inputs['images']:,} images.")
+    rows = [("input", inputs["left_out"]), ("part of an input", report["refused"]), ("candidate", report["dropped"])]
+    found = [f"| {what} | {_cell(reason)} | {number:,} |" for what, part in rows for reason, number in part.items()]
+    found += [f"| flaw of the set | {one['name']}: {_cell(one['why'])} | {one['count']:,} |" for one in report["flaws"]]
+    return [*lines, "", "| what | why | number |", "|---|---|---|", *found] if found else lines
+
+
+def _made_by(options: Mapping[str, Any]) -> list[str]:
+    rows = [f"| {name} | {_cell(_shown(value))} |" for name, value in options.items()]
+    return ["## How it was made", "", "| option | value |", "|---|---|", *rows]
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, Mapping) else str(value)
+
+
+def _share(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.3f}"
+
+
+def _cell(text: str) -> str:
+    """Return a text for a cell of a table: on one line, and without what Markdown or HTML would obey."""
+    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())

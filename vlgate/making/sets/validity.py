@@ -1,0 +1,233 @@
+"""Checks of foils one by one, and whether captions and foils say the same things equally often (VALSE, Table 5)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2, sqrt
+from typing import Protocol, runtime_checkable
+
+from vlgate.errors import NoReplyError
+from vlgate.making.kinds.kind import Inference, Item, Kind
+from vlgate.making.sets.blind import contrasts, images
+from vlgate.making.tools import Tools
+from vlgate.perturb.foils.candidates import Candidate, Entailment, Grammaticality
+from vlgate.types import FloatArray
+
+# Whether captions and foils say the same things equally often: VALSE's Table 5 (appendix E, "Bias check").
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Balance:
+    """How often each phrase stands in captions and in foils; ``distance`` is their Jensen-Shannon distance in 0..1."""
+
+    captions: Mapping[str, int]
+    foils: Mapping[str, int]
+
+    @property
+    def distance(self) -> float:
+        """The square root of the Jensen-Shannon divergence of the two distributions, with logarithms to base 2."""
+        return jensen_shannon(self.captions, self.foils)
+
+    @property
+    def items(self) -> int:
+        """How many different phrases stand in captions or foils: #Lex.it. of Table 5."""
+        return len({*self.captions, *self.foils})
+
+
+def jensen_shannon(captions: Mapping[str, int], foils: Mapping[str, int]) -> float:
+    """Return the Jensen-Shannon distance of two distributions, given as counts: 0 if they are equal, 1 if disjoint.
+
+    Table 5 calls it a divergence, but its formula has the square root (Endres and Schindelin 2003).
+
+    Raises: ValueError if one of them is empty.
+
+    >>> jensen_shannon({"on": 2}, {"under": 1}), jensen_shannon({"on": 2, "in": 2}, {"on": 1, "in": 1})
+    (1.0, 0.0)
+    """
+    sums = sum(captions.values()), sum(foils.values())
+    if not all(sums):
+        raise ValueError("captions and foils must have at least one phrase each")
+    total = 0.0
+    for phrase in sorted({*captions, *foils}):
+        shares = captions.get(phrase, 0) / sums[0], foils.get(phrase, 0) / sums[1]
+        mean = sum(shares) / 2
+        total += sum(share * log2(share / mean) for share in shares if share)
+    return sqrt(max(0.0, total / 2))
+
+
+def of_classes(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Balance:
+    """Count what differs between each caption and its foil, such as (("on",), ("under",)).
+
+    A caption or a foil may have several classes, as the released foils of existence have several numbers.
+    """
+    captions: Counter[str] = Counter()
+    foils: Counter[str] = Counter()
+    for caption, foil in pairs:
+        captions.update(caption)
+        foils.update(foil)
+    return Balance(captions=captions, foils=foils)
+
+
+def of_words(pairs: Iterable[tuple[str, str]]) -> Balance:
+    """Count the words of captions and of their foils, in lower case."""
+    return of_classes((words(caption), words(foil)) for caption, foil in pairs)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without punctuation marks.
+
+    >>> words("A man's hat, and 2 dogs.")
+    ['a', "man's", 'hat', 'and', '2', 'dogs']
+    """
+    return _WORD.findall(text.lower())
+
+
+# Checks of single candidates: a foil must be a changed caption, grammatical, and must not follow from the caption.
+
+LEAST_GRAMMATICAL = 0.8
+"""The least score of a foil (VALSE, section 4.1)."""
+
+LEAST_LIKELY = 0.5
+"""The least likelihood of a foil in proportion to its caption, for a judge that compares them."""
+
+LEAST_KEPT = 0.5
+"""The least share of a caption's words that its foil keeps."""
+
+EQUAL = "the foil is the caption"
+REWRITTEN = f"the foil keeps less than {LEAST_KEPT:.0%} of the caption's words"
+UNLIKELY = f"the foil is less than {LEAST_LIKELY} times as likely as its caption"
+UNGRAMMATICAL = f"the foil's score of grammaticality is below {LEAST_GRAMMATICAL}"
+SHORT = "the caption or the foil is too short for the language model"
+ENTAILED = "the caption entails the foil"
+NEUTRAL = "the foil does not contradict the caption"
+DUPLICATE = "the same case again"
+TRUE = "the foil is a caption of its image"
+
+_FEW_WORDS = 4  # of a shorter text, such as "red car", a foil may keep nothing
+_Pairs = Sequence[tuple[str, str]]
+Check = Callable[[Sequence[Candidate]], list[str | None]]
+"""Says of each candidate why it is dropped, or None if it stays."""
+
+
+@runtime_checkable
+class Comparing(Protocol):
+    """A judge that compares a text with its original, as the likelihood of a language model does."""
+
+    def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
+        """Return how grammatical each text is in proportion to its original, in 0..1, shape (n,).
+
+        Raises: NoReplyError with the positions, in the originals followed by the texts, of those that are too short.
+        """
+        ...
+
+
+def checks(kind: Kind, tools: Tools) -> tuple[Check, ...]:
+    """Return the checks of a kind with the tools that are there, the cheap ones first."""
+    found: list[Check] = [_each(equal), _each(rewritten)]
+    if tools.has("grammar"):
+        found.append(_each(lambda pairs: ungrammatical(pairs, tools.grammar)))
+    if tools.has("nli") and kind.inference != "unused":
+        found.append(_each(lambda pairs: followed(pairs, tools.nli, kind.inference)))
+    return tuple(found)
+
+
+def equal(pairs: _Pairs) -> list[str | None]:
+    """Drop foils that differ from their caption in capitals, blanks and punctuation marks at most."""
+    return [EQUAL if words(true) == words(false) else None for true, false in pairs]
+
+
+def rewritten(pairs: _Pairs) -> list[str | None]:
+    """Drop foils that are another text instead of a changed caption; a caption of fewer than four words may change."""
+    return [REWRITTEN if _kept(true, false) < LEAST_KEPT else None for true, false in pairs]
+
+
+def _kept(caption: str, foil: str) -> float:
+    before = Counter(words(caption))
+    if before.total() < _FEW_WORDS:
+        return 1.0
+    return (before & Counter(words(foil))).total() / before.total()
+
+
+def ungrammatical(pairs: _Pairs, judge: Grammaticality) -> list[str | None]:
+    """Drop foils below ``LEAST_GRAMMATICAL``; a judge that compares, those below ``LEAST_LIKELY``."""
+    if isinstance(judge, Comparing):
+        return _compared(pairs, judge)
+    scores = judge.acceptability([false for _, false in pairs])
+    return [UNGRAMMATICAL if score < LEAST_GRAMMATICAL else None for score in scores]
+
+
+def _compared(pairs: _Pairs, judge: Comparing) -> list[str | None]:
+    try:
+        scores = judge.against([true for true, _ in pairs], [false for _, false in pairs])
+    except NoReplyError as error:
+        short = {place % len(pairs) for place in error.positions}
+        left = [pair for place, pair in enumerate(pairs) if place not in short]
+        if not short:
+            raise
+        rest = iter(_compared(left, judge) if left else ())
+        return [SHORT if place in short else next(rest) for place in range(len(pairs))]
+    return [UNLIKELY if score < LEAST_LIKELY else None for score in scores]
+
+
+def followed(pairs: _Pairs, judge: Entailment, wanted: Inference) -> list[str | None]:
+    """Drop foils that their caption entails or, if ``wanted`` is "contradiction", that it does not contradict."""
+    found: list[str | None] = []
+    for entailment, neutral, contradiction in judge.infer(pairs):
+        if entailment >= max(neutral, contradiction):
+            found.append(ENTAILED)
+        else:
+            found.append(NEUTRAL if wanted == "contradiction" and neutral >= contradiction else None)
+    return found
+
+
+def repeated(items: Sequence[Item]) -> Iterator[str | None]:
+    """Say of each item of a set why it is dropped: it is a duplicate, or its foil is true of its image."""
+    true = {(image, _plain(text)) for item in items for image in images(item) for text in _true(item, image)}
+    seen: set[tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = set()
+    for item in items:
+        pairs = contrasts(item.candidate)
+        key = images(item), tuple((_plain(first), _plain(second)) for first, second in pairs)
+        falsely = ((image, _plain(text)) for image in images(item) for text in _false(item, image))
+        if key in seen:
+            yield DUPLICATE
+        elif any(one in true for one in falsely):
+            yield TRUE
+        else:
+            yield None
+        seen.add(key)
+
+
+def _true(item: Item, image: str) -> list[str]:
+    return [pair[0] for pair in _of(item, image)]
+
+
+def _false(item: Item, image: str) -> list[str]:
+    return [pair[1] for pair in _of(item, image)]
+
+
+def _of(item: Item, image: str) -> Sequence[tuple[str, str]]:
+    """Return the contrasts of one of an item's images; those of a swap stand in the order of its images."""
+    pairs, names = contrasts(item.candidate), images(item)
+    return pairs if len(names) == 1 else [pair for name, pair in zip(names, pairs, strict=True) if name == image]
+
+
+def _plain(text: str) -> str:
+    return " ".join(words(text))
+
+
+def _each(check: Callable[[_Pairs], list[str | None]]) -> Check:
+    """Let a check of pairs judge candidates: the first pair that is dropped decides."""
+
+    def checked(found: Sequence[Candidate]) -> list[str | None]:
+        """Return for each candidate why it is dropped, None if it is kept."""
+        parts = [contrasts(one) for one in found]
+        pairs = [pair for part in parts for pair in part]
+        reasons = iter(check(pairs) if pairs else ())
+        return [next((r for r in [next(reasons) for _ in part] if r is not None), None) for part in parts]
+
+    return checked

@@ -1,1 +1,0 @@
-"""The tools of the making of data sets, each built when it is first used."""

@@ -1,0 +1,134 @@
+"""What is known of words: a lexicon of ``wn``, frequencies, and concreteness ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vlgate.errors import DataError, OptionError
+from vlgate.perturb.foils.candidates import WordTable
+from vlgate.perturb.graphs.persons import IsPerson, known_person, wordnet_person
+from vlgate.perturb.ontology import Ontology, default_ontology
+from vlgate.perturb.ontology.wordnet import extended_by_wordnet
+from vlgate.perturb.scene_graph import SceneGraph
+from vlgate.sources.graphs.files import unknown_names
+from vlgate.sources.reading.text_files import read_text
+
+if TYPE_CHECKING:
+    from vlgate.making.tools import Tools
+
+
+# A lexicon of ``wn``, which must be installed, and what it adds to the tables: nothing is downloaded.
+
+
+def lexicon(name: str) -> Any:
+    """Return a lexicon of ``wn`` by its name, such as ``oewn:2024``.
+
+    Raises: OptionError, which says how to get one, if it is not installed.
+    """
+    import wn
+
+    try:
+        return wn.Wordnet(name)
+    except wn.Error as error:
+        raise OptionError(
+            f"--wordnet {name}: {error}; run python -m wn download oewn:2024 once, or name one that is installed"
+        ) from None
+
+
+def more_words(tools: Tools, graphs: Iterable[SceneGraph]) -> Ontology:
+    """Return the ontology, with the names in graphs that only the lexicon of --wordnet knows if that is given.
+
+    Raises: OptionError, which says how to get one, if the lexicon is not installed.
+    """
+    known, name = default_ontology(), tools.options.value("wordnet")
+    if name is None:
+        return known
+    tools.require("wordnet")
+    names = sorted(unknown_names(graphs, known.knows))
+    try:
+        return extended_by_wordnet(known, names, lexicon=name)[0]
+    except ValueError as error:
+        raise OptionError(f"--wordnet {name}: {error}") from None
+
+
+def persons(tools: Tools) -> IsPerson:
+    """Return what says whether a name is one of a person: the tables or, if --wordnet is given, the lexicon too."""
+    name = tools.options.value("wordnet")
+    if name is None:
+        return known_person
+    tools.require("wordnet")
+    try:
+        in_lexicon = wordnet_person(name)
+    except ValueError as error:
+        raise OptionError(f"--wordnet {name}: {error}") from None
+    ontology = default_ontology()
+    return lambda one: known_person(one) or (not ontology.knows(one) and in_lexicon(one))
+
+
+# Tables of words and numbers: frequencies, and concreteness ratings.
+
+_REMEDY = "name a file with one word and its number on each line, with a tab between them, below a line of titles"
+_FREQUENCIES = ("subtlex", "frequency", "freq", "count")
+_CONCRETENESS = ("conc.m", "concreteness", "conc")
+
+
+class FileTable:
+    """A table that was read from a file."""
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        """Keep the numbers by word in lower case."""
+        self._values = values
+
+    def value(self, word: str) -> float | None:
+        """Return the number of a word in lower case, or None if the table does not have it."""
+        return self._values.get(word)
+
+
+class Wordfreq:
+    """The frequency of English words in the package wordfreq, as Zipf values from 0 to 8 (van Heuven et al. 2014)."""
+
+    def value(self, word: str) -> float | None:
+        """Return the Zipf value of a word in lower case, or None if the package does not know it."""
+        from wordfreq import zipf_frequency
+
+        return float(zipf_frequency(word, "en")) or None
+
+
+def frequencies(name: str) -> WordTable:
+    """Return the frequencies of wordfreq, or of a file whose second column they are, or the column ``SUBTLEX``.
+
+    Raises: DataError, which names the file and line, if it is not such a file.
+    """
+    return Wordfreq() if name == "wordfreq" else FileTable(_read(Path(name), _FREQUENCIES))
+
+
+def concreteness(name: str) -> WordTable:
+    """Return the ratings of a file such as that of Brysbaert et al. 2014, the column ``Conc.M`` or the second one.
+
+    Raises: DataError, which names the file and line, if it is not such a file.
+    """
+    return FileTable(_read(Path(name), _CONCRETENESS))
+
+
+def _read(file: Path, titles: tuple[str, ...]) -> dict[str, float]:
+    lines = read_text(file, _REMEDY).splitlines()
+    first = [title.strip().lower() for title in lines[0].split("\t")]
+    column = next((first.index(title) for title in titles if title in first), 1)
+    start = 1 if column >= len(first) or not _is_number(first[column]) else 0
+    found: dict[str, float] = {}
+    for number, line in enumerate(lines[start:], start + 1):
+        cells = line.split("\t")
+        if len(cells) <= column or not _is_number(cells[column]):
+            raise DataError(file, f"on line {number}", f"expected a number in column {column + 1}", _REMEDY)
+        found.setdefault(cells[0].strip().lower(), float(cells[column]))
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

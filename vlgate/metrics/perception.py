@@ -1,0 +1,380 @@
+"""Thresholds of perception: the faculties, the psychometric function, and what is known of a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.types import FloatArray
+
+# The faculties that acuity charts are drawn of: what the level of each is, its unit, and its range.
+
+_LEVELS = 33
+"""Levels of a range that is not of whole numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faculty:
+    """A faculty: ``level`` says what its level is, ``unit`` names it behind a number.
+
+    The level of colour is the distance between the shade that is shown, a mixture of the true and the false colour, and
+    its mirror image on the other side of their middle: at 0 nobody could tell which of the two it is.
+
+    The range goes from ``hard`` to ``easy``, in equal steps of the logarithm of the level minus ``neutral``. ``whole``
+    holds the levels themselves if they are whole numbers, from hard to easy.
+    """
+
+    name: str
+    level: str
+    unit: str
+    hard: float
+    easy: float
+    neutral: float = 0.0
+    whole: tuple[int, ...] = ()
+
+    @property
+    def smaller_is_better(self) -> bool:
+        """Whether a model with a lower threshold is the better one."""
+        return self.hard < self.easy
+
+    def levels(self) -> FloatArray:
+        """Return the levels of trials, from hard to easy, shape (n,)."""
+        if self.whole:
+            return np.array(self.whole, dtype=np.float64)
+        return self.at(np.linspace(0, 1, _LEVELS))
+
+    def places(self) -> FloatArray:
+        """Return the places of ``levels`` between 0, hard, and 1, easy, shape (n,)."""
+        return self.place_of(self.levels())
+
+    def place_of(self, levels: FloatArray) -> FloatArray:
+        """Return the places of levels of any shape, the inverse of ``at``."""
+        hard, easy = np.log(self.hard - self.neutral), np.log(self.easy - self.neutral)
+        return np.asarray((np.log(levels - self.neutral) - hard) / (easy - hard), dtype=np.float64)
+
+    def at(self, places: FloatArray) -> FloatArray:
+        """Return the levels at places of any shape.
+
+        >>> FACULTIES["noun"].at(np.array([0.0, 0.2, 1.0])).round(3).tolist()
+        [4.0, 8.0, 128.0]
+        """
+        hard, easy = self.hard - self.neutral, self.easy - self.neutral
+        return np.asarray(self.neutral + hard * (easy / hard) ** places, dtype=np.float64)
+
+
+_ALL = (
+    Faculty(name="noun", level="shorter side of the only thing", unit="px", hard=4, easy=128),
+    Faculty(
+        name="colour",
+        level="distance of the shade from its mirror image",
+        unit="ΔE",
+        hard=2,
+        easy=86,
+    ),
+    Faculty(name="count", level="number of things", unit="things", hard=15, easy=1, whole=tuple(range(15, 0, -1))),
+    Faculty(name="left-right", level="horizontal distance of two things", unit="px", hard=38, easy=176),
+    Faculty(name="size", level="ratio of the sizes of two things", unit="times", hard=1.03, easy=2.2, neutral=1.0),
+    Faculty(name="contrast", level="share of full contrast", unit="of full contrast", hard=0.01, easy=1.0),
+    Faculty(name="blur", level="standard deviation of a Gaussian blur", unit="px", hard=32, easy=0.5),
+    Faculty(
+        name="clutter",
+        level="number of things that cover the thing",
+        unit="things",
+        hard=32,
+        easy=1,
+        whole=(32, 27, 23, 19, 16, 13, 11, 9, 8, 7, 6, 5, 4, 3, 2, 1),
+    ),
+    Faculty(
+        name="text-length",
+        level="words before the deciding word",
+        unit="words",
+        hard=96,
+        easy=3,
+        whole=(96, 80, 67, 56, 47, 39, 33, 27, 23, 19, 16, 13, 11, 9, 8, 7, 3),
+    ),
+    Faculty(
+        name="distractors",
+        level="number of other things of the same kind",
+        unit="things",
+        hard=15,
+        easy=1,
+        whole=tuple(range(15, 0, -1)),
+    ),
+)
+FACULTIES: Mapping[str, Faculty] = MappingProxyType({one.name: one for one in _ALL})
+"""All faculties by name."""
+
+
+# The psychometric function: the share of right replies by level, the posterior of its threshold, and what to ask next.
+#
+# A level is a place between 0, the hard end of a range, and 1, the easy end. The share of right replies at a place u
+# is ``chance + (best - chance) * F((u - threshold) / spread)`` with the logistic function F, so that the threshold is
+# the place of the midpoint between chance and the observer's best (Wichmann and Hill 2001, Perception & Psychophysics
+# 63).
+#
+# The posterior is computed on a grid, as in the methods Psi (Kontsevich and Tyler 1999, Vision Research 39) and
+# Psi-marginal (Prins 2013, Journal of Vision 13): the best and the spread are nuisance parameters. Here several trials
+# are placed at once, so that a model is asked in batches.
+
+GUESSING = 0.5
+"""Of a choice between two texts."""
+_THRESHOLDS = np.linspace(-0.3, 1.3, 321)
+_SPREADS = 0.005 * 40.0 ** (np.arange(13) / 9)  # to 0.68: up to 0.2 alone, shallower curves look better than they are
+_BESTS = np.array([0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.94, 0.97, 0.985, 0.995])
+_CONFIDENCE = 0.95
+_LOG_LIKELIER = 5.0
+"""How much likelier than chance replies must be, as a logarithm: half the 0.98 quantile of chi-square, 3 degrees."""
+_UNLIKELY = 1e-7
+"""The weight, as a part of the greatest, below which an observer makes no difference."""
+_REPLICAS = 500
+"""Simulated observers that a fit is compared with."""
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """The observers that are thought possible, and the share of right replies of each at each place.
+
+    ``thresholds``, ``spreads``, ``bests`` and ``log_prior`` have shape (k,), ``places`` (n,), and ``shares``,
+    ``log_right`` and ``log_wrong`` (n, k).
+    """
+
+    places: FloatArray
+    thresholds: FloatArray
+    spreads: FloatArray
+    bests: FloatArray
+    log_prior: FloatArray
+    shares: FloatArray
+    log_right: FloatArray
+    log_wrong: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """What the replies tell of a threshold: median and 95 % interval of its place, and the means of the others.
+
+    ``best`` is the posterior mean of the share of right replies at the easy end, with its interval.
+    ``likelier`` says how much likelier than chance the replies are for the best-fitting observer, as a logarithm.
+    """
+
+    threshold: float
+    low: float
+    high: float
+    spread: float
+    best: float
+    best_low: float
+    best_high: float
+    likelier: float
+
+    @property
+    def above_chance(self) -> bool:
+        """Whether the replies are better than chance somewhere in the range."""
+        return self.likelier > _LOG_LIKELIER
+
+
+def share(places: FloatArray, threshold: FloatArray, spread: FloatArray, best: FloatArray) -> FloatArray:
+    """Return the share of right replies at places, with the usual rules of broadcasting.
+
+    >>> share(np.array([0.0, 0.5, 1.0]), np.array(0.5), np.array(0.01), np.array(0.9)).tolist()
+    [0.5, 0.7, 0.9]
+    """
+    z = np.clip((places - threshold) / spread, -60, 60)
+    return np.asarray(GUESSING + (best - GUESSING) / (1 + np.exp(-z)), dtype=np.float64)
+
+
+@lru_cache(maxsize=16)
+def _grid(places: tuple[float, ...]) -> Grid:
+    thresholds, spreads, bests = (axis.ravel() for axis in np.meshgrid(_THRESHOLDS, _SPREADS, _BESTS, indexing="ij"))
+    weights = np.gradient(_BESTS)
+    prior = np.broadcast_to(weights, (len(_THRESHOLDS), len(_SPREADS), len(_BESTS))).ravel()
+    at = np.array(places)
+    shares = share(at[:, None], thresholds, spreads, bests)
+    return Grid(
+        places=at,
+        thresholds=thresholds,
+        spreads=spreads,
+        bests=bests,
+        log_prior=np.log(prior / prior.sum()),
+        shares=shares,
+        log_right=np.log(shares),
+        log_wrong=np.log1p(-shares),
+    )
+
+
+def grid(places: FloatArray) -> Grid:
+    """Return the grid of observers for places of shape (n,)."""
+    return _grid(tuple(places.round(9).tolist()))
+
+
+def posterior(observers: Grid, right: Counts, asked: Counts) -> FloatArray:
+    """Return the weight of each observer, shape (k,), after ``right`` of ``asked`` trials at each place, both (n,)."""
+    return weights_of(observers, likelihood(observers, right, asked))
+
+
+def likelihood(observers: Grid, right: Counts, asked: Counts) -> FloatArray:
+    """Return the logarithm of the likelihood of the replies for each observer, shape (k,); shapes as ``posterior``."""
+    return np.asarray(right @ observers.log_right + (asked - right) @ observers.log_wrong, dtype=np.float64)
+
+
+def weights_of(observers: Grid, log_likelihood: FloatArray) -> FloatArray:
+    """Return the weight of each observer from the logarithms of the likelihoods, both of shape (k,)."""
+    total = log_likelihood + observers.log_prior
+    weights = np.exp(total - total.max())
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+
+def most_telling(observers: Grid, weights: FloatArray, number: int) -> NDArray[np.int64]:
+    """Return the positions of the places that tell most about the threshold, one per trial, shape (number,).
+
+    Each trial is chosen after the trials before it, without their replies: the expected variance of the threshold after
+    a reply is that of the best linear estimate.
+    """
+    likely = weights > _UNLIKELY * weights.max()
+    shares, weights = observers.shares[:, likely], weights[likely] / weights[likely].sum()
+    means = shares @ weights
+    weighted = shares * weights
+    among = weighted @ shares.T - np.outer(means, means)
+    noise = means - (weighted * shares).sum(axis=1)
+    target = np.clip(observers.thresholds[likely], 0, 1)
+    against = weighted @ target - means * float(weights @ target)
+    chosen = np.zeros(number, np.int64)
+    for trial in range(number):
+        total = among.diagonal() + noise
+        best = int(np.argmax(against**2 / total))
+        chosen[trial] = best
+        row = among[best].copy()
+        against = against - row * (against[best] / total[best])
+        among = among - np.outer(row, row) / total[best]
+    return chosen
+
+
+def fitted(observers: Grid, right: Counts, asked: Counts) -> Fit:
+    """Return what ``right`` of ``asked`` trials at each place, shapes (n,), tell about the threshold."""
+    return fit_of(observers, likelihood(observers, right, asked), int(asked.sum()))
+
+
+def fit_of(observers: Grid, log_likelihood: FloatArray, trials: int) -> Fit:
+    """Return what so many trials tell about the threshold, from the logarithms of their likelihoods, shape (k,)."""
+    weights = weights_of(observers, log_likelihood)
+    tail = (1 - _CONFIDENCE) / 2
+    mass = weights.reshape(len(_THRESHOLDS), len(_SPREADS), len(_BESTS))
+    low, median, high = _quantiles(_THRESHOLDS, mass.sum(axis=(1, 2)), (tail, 0.5, 1 - tail))
+    least, _, most = _quantiles(_BESTS, mass.sum(axis=(0, 1)), (tail, 0.5, 1 - tail))
+    return Fit(
+        threshold=median,
+        low=low,
+        high=high,
+        spread=float(np.exp(weights @ np.log(observers.spreads))),
+        best=float(weights @ observers.bests),
+        best_low=least,
+        best_high=most,
+        likelier=float(log_likelihood.max()) - trials * log(GUESSING),
+    )
+
+
+def _quantiles(axis: FloatArray, mass: FloatArray, at: tuple[float, ...]) -> list[float]:
+    """Quantiles of a distribution on a grid; each value stands for the interval to the middle of its neighbours."""
+    edges = np.concatenate([axis[:1], (axis[1:] + axis[:-1]) / 2, axis[-1:]])
+    return [float(one) for one in np.interp(at, np.concatenate([[0.0], np.cumsum(mass)]), edges)]
+
+
+def band(observers: Grid, weights: FloatArray) -> FloatArray:
+    """Return the 2.5 %, 50 % and 97.5 % quantiles of the share at each place, shape (3, n)."""
+    tail = (1 - _CONFIDENCE) / 2
+    rows = []
+    likely = weights > _UNLIKELY * weights.max()
+    weights = weights[likely] / weights[likely].sum()
+    for shares in observers.shares[:, likely]:
+        order = np.argsort(shares, kind="stable")
+        rows.append(np.interp((tail, 0.5, 1 - tail), np.cumsum(weights[order]), shares[order]))
+    return np.array(rows).T
+
+
+def fits(observers: Grid, right: Counts, asked: Counts, chance: np.random.Generator) -> float:
+    """Return how often observers of the posterior reply at least as unlike their curves as the model does.
+
+    This is the posterior predictive p-value of Pearson's chi-square (Gelman, Meng and Stern 1996, Statistica Sinica 6).
+    A share near 0 says that no curve of this form fits: the model is worse although the task is easier.
+    """
+    weights = posterior(observers, right, asked)
+    drawn = chance.choice(len(weights), _REPLICAS, p=weights)
+    at = np.flatnonzero(asked)
+    shares, number = observers.shares[np.ix_(at, drawn)], asked[at, None]
+    expected, variance = number * shares, number * shares * (1 - shares)
+    replies = chance.binomial(number, shares)
+    seen, made = (((one - expected) ** 2 / variance).sum(axis=0) for one in (right[at, None], replies))
+    return float(np.mean(made >= seen))
+
+
+# What is known of a model's threshold for one faculty, after its trials.
+
+Word = Literal["threshold", "beyond the range", "out of reach", "at chance", "below chance", "no fit", "unscored"]
+"""What the trials show: a threshold with a level, or why there is none.
+
+"beyond the range": the model does not fall, even at the hard end; "out of reach": it has not risen to its best at the
+easy end; "no fit": its replies do not follow a psychometric function.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acuity:
+    """The threshold of a model for ``faculty``.
+
+    ``place``, ``low`` and ``high`` are the median and the 95 % interval of the threshold, as places of the range: 0 is
+    its hard end, 1 its easy end. They may be outside. ``best`` is the share of right replies at the easy end,
+    with its interval. ``right`` of ``asked`` trials at each level of the faculty were right. ``ties`` counts the trials
+    in which both texts had the same score, ``unscored`` those without a reply, which are not in ``asked``.
+    """
+
+    faculty: str
+    word: Word
+    place: float
+    low: float
+    high: float
+    best: float
+    best_low: float
+    best_high: float
+    asked: tuple[int, ...]
+    right: tuple[int, ...]
+    ties: int
+    unscored: int
+
+    @property
+    def about(self) -> Faculty:
+        """The faculty with its range and unit."""
+        return FACULTIES[self.faculty]
+
+    @property
+    def trials(self) -> int:
+        """The number of trials with replies."""
+        return sum(self.asked)
+
+    @property
+    def calls(self) -> int:
+        """The number of requests to the model: two for each trial."""
+        return 2 * (self.trials + self.unscored)
+
+    @property
+    def level(self) -> float | None:
+        """The level of the threshold; None if the trials show none."""
+        return self.level_at(self.place) if self.word == "threshold" else None
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """The levels of the interval, the smaller first; None for an end outside the range, or without a threshold."""
+        if self.word != "threshold":
+            return None, None
+        ends = [self.level_at(self.low), self.level_at(self.high)]
+        return (ends[0], ends[1]) if self.about.smaller_is_better else (ends[1], ends[0])
+
+    def level_at(self, place: float) -> float | None:
+        """Return the level at a place; None outside the range."""
+        return float(self.about.at(np.array(place))) if 0 <= place <= 1 else None

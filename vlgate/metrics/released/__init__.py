@@ -1,1 +1,0 @@
-"""Rules of released scorers that differ from the metric itself, for published figures."""

@@ -1,0 +1,387 @@
+"""What learns from texts alone: folds by image, Naive Bayes over words, and rules that compare texts."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.metrics.clusters import connected
+from vlgate.metrics.stats import wilson
+from vlgate.types import Ask, Case, FloatArray, Match, Shape, images_of
+
+# Groups of images that must stay together when a task is divided into folds for cross-validation.
+
+FOLDS = 10
+
+
+def tied_images(cases: Iterable[Case]) -> dict[str, str]:
+    """Return the group of each image, by key: the smallest photograph among those that cases connect.
+
+    The images of one case stay together, and so do the regions of one photograph; see ``metrics.clusters.connected``.
+    If a quad were divided, a classifier would learn its texts with reversed truths.
+
+    >>> tied_images([])
+    {}
+    """
+    return connected([image.key for request in case.requests for image in images_of(request)] for case in cases)
+
+
+def fold_of(group: str) -> int:
+    """Return the fold of a group of images, in 0..FOLDS - 1: a hash of the group's name.
+
+    >>> fold_of("2357834.jpg") == fold_of("2357834.jpg")
+    True
+    """
+    return int.from_bytes(blake2b(group.encode(), digest_size=8).digest(), "big") % FOLDS
+
+
+# Folds for cross-validation in which what distinguishes true from false texts is spread evenly.
+#
+# A task may be balanced on purpose: "left" is true as often as "right". If one fold then holds more cases of "left",
+# the other folds hold more of "right", and a classifier trained on them is wrong about most cases of this fold: it
+# comes out below chance (Parker, Guenter and Bedo 2007, section 4). If each fold holds equal numbers of both, it is at
+# chance.
+
+_Stratum = tuple[str, str]
+_FEWEST = 20
+_MOST = 5_000
+
+
+def stratified_folds(cases: Sequence[Case]) -> dict[str, int]:
+    """Return the fold per image key, in 0..FOLDS - 1; the order of the cases makes no difference.
+
+    Images that share a case have the same fold. The fold is a hash of the smallest key of its images. But if at least
+    20 groups of images have the same contrast, for example between "left" and "right", and it is balanced, these are
+    dealt to the folds in turn, those with "left" true and those with "right" true alike. All other contrasts keep the
+    hash: if the truth decided their folds, tasks whose truths are random would come out above chance. So do the images
+    of more than 5,000 cases, of which chance alone makes folds that are even: at 500 cases the hash costs 0.007.
+
+    >>> stratified_folds([])
+    {}
+    """
+    groups = tied_images(cases)
+    if len(cases) > _MOST:
+        return {key: fold_of(group) for key, group in groups.items()}
+    contrasts: dict[str, list[_Stratum]] = {}
+    for case in cases:
+        key = next((image.key for asked in case.requests for image in images_of(asked)), None)
+        if key is not None:
+            contrasts.setdefault(groups[key], []).append(_stratum(case))
+    strata: dict[str, dict[str, list[str]]] = {}
+    for group, found in contrasts.items():
+        kinds, sides = ("\0".join(part) for part in zip(*sorted(found), strict=True))
+        strata.setdefault(kinds, {}).setdefault(sides, []).append(group)
+    folds = {group: fold_of(group) for group in contrasts}
+    for by_side in strata.values():
+        if _balanced([len(members) for members in by_side.values()]):
+            for members in by_side.values():
+                folds |= {group: place % FOLDS for place, group in enumerate(sorted(members, key=_hash))}
+    return {key: folds[group] for key, group in groups.items()}
+
+
+def _balanced(sides: Sequence[int]) -> bool:
+    """Whether two sides are so nearly equal that chance alone is an unlikely reason: to 0.1 standard deviations."""
+    cases = sum(sides)
+    return len(sides) == 2 and cases >= _FEWEST and 100 * (sides[0] - sides[1]) ** 2 <= cases
+
+
+def _stratum(case: Case) -> _Stratum:
+    """What distinguishes the true from the false texts of a case, or its choices, and which of them is true."""
+    true, false = (
+        {
+            word
+            for asked, truth in zip(case.requests, case.truths, strict=True)
+            if isinstance(asked, Match) and (truth is True) is wanted
+            for word in asked.text.lower().split()
+        }
+        for wanted in (True, False)
+    )
+    only, other = " ".join(sorted(true - false)), " ".join(sorted(false - true))
+    choices = ["|".join(sorted(set(asked.choices))) for asked in case.requests if isinstance(asked, Ask)]
+    pairs = zip(case.requests, case.truths, strict=True)
+    answers = [str(truth) for asked, truth in pairs if isinstance(asked, Ask)]
+    return "\0".join([*sorted((only, other)), *choices]), "\0".join([only if only != other else "", *answers])
+
+
+def _hash(name: str) -> int:
+    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big")
+
+
+# Naive Bayes over the words of short texts, cross-validated: a text is classified by a model trained on other folds.
+#
+# The model is multinomial, with add-one smoothing (Manning, Raghavan and Schuetze 2008, section 13.2). The features
+# are words, punctuation marks, and pairs of neighbours including the two ends of the text, all in lower case.
+
+IntArray = NDArray[np.int64]
+_END = "\0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """The features of n texts: text i has the features ``ids[starts[i]:starts[i + 1]]``, each below ``size``."""
+
+    ids: IntArray
+    starts: IntArray
+    size: int
+
+    def of(self, texts: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the features of some texts, one text after the other.
+
+        Returns: the ids of the features, and the position in ``texts`` of each feature's text; both of shape (f,).
+        """
+        lengths = self.starts[texts + 1] - self.starts[texts]
+        rows = np.repeat(np.arange(len(texts)), lengths)
+        before = np.cumsum(lengths) - lengths
+        return self.ids[np.arange(len(rows)) + np.repeat(self.starts[texts] - before, lengths)], rows
+
+
+def features(texts: Sequence[str]) -> Features:
+    """Return the features of texts; all at once, because one call per text would take longer than the classifier."""
+    whole = f" {_END} ".join(["", *(text.replace(_END, " ") for text in texts), ""]).lower()
+    for mark in string.punctuation:
+        whole = whole.replace(mark, f" {mark} ")
+    tokens = whole.split()
+    numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
+    words = np.fromiter(map(numbers.__getitem__, tokens), dtype=np.int64, count=len(tokens))
+    distinct, pairs = np.unique(words[:-1] * len(numbers) + words[1:], return_inverse=True)
+    ends = words == numbers[_END]
+    both = np.stack([words[1:], pairs.reshape(-1) + len(numbers)], axis=1)
+    kept = np.stack([~ends[1:], np.ones(len(pairs), dtype=bool)], axis=1)
+    rows = np.cumsum(ends)[:-1] - 1
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, weights=kept.sum(axis=1), minlength=len(texts)))])
+    return Features(ids=both[kept], starts=starts.astype(np.int64), size=len(numbers) + len(distinct))
+
+
+def log_odds(known: Features, texts: IntArray, truths: NDArray[np.bool_], folds: IntArray) -> FloatArray:
+    """Return the log odds that each text is true rather than false, learnt from the texts of the other folds.
+
+    Args:
+        known: the features of the distinct texts.
+        texts: the number of each instance's text, shape (n,).
+        truths: whether it is true, shape (n,).
+        folds: its fold, shape (n,).
+
+    Returns: log odds of shape (n,); 0.0 if the other folds do not hold both true and false texts.
+    """
+    scores = np.zeros(len(texts))
+    whole = [_counts(known, texts[truths == label]) for label in (False, True)]
+    for fold in np.unique(folds):
+        inside = folds == fold
+        others = [int(np.sum(~inside & (truths == label))) for label in (False, True)]
+        if not all(others):
+            continue
+        seen = [whole[label] - _counts(known, texts[inside & (truths == label)]) for label in (False, True)]
+        false, true = (np.log(counts + 1) - np.log(counts.sum() + known.size) for counts in seen)
+        ids, rows = known.of(texts[inside])
+        prior = np.log(others[1] + 1) - np.log(others[0] + 1)
+        scores[inside] = prior + np.bincount(rows, weights=(true - false)[ids], minlength=int(inside.sum()))
+    return scores
+
+
+def _counts(known: Features, texts: IntArray) -> IntArray:
+    return np.bincount(known.of(texts)[0], minlength=known.size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """The texts, right answers, folds and candidate answers of n questions.
+
+    ``texts``, ``answers`` and ``folds`` have shape (n,). ``candidates`` and ``owners`` have shape (m,): candidate j
+    belongs to question ``owners[j]``. Owners are in ascending order, each question has at least one candidate, and the
+    candidates of a question are in ascending order.
+    """
+
+    texts: IntArray
+    answers: IntArray
+    folds: IntArray
+    candidates: IntArray
+    owners: IntArray
+
+
+def likely_answers(known: Features, asked: Questions) -> IntArray:
+    """Return the most likely candidate of each question, learnt from the questions of the other folds.
+
+    Returns: answers of shape (n,); if candidates are equally likely, the smallest of them.
+    """
+    return _best(answer_scores(known, asked), asked)
+
+
+def answer_scores(known: Features, asked: Questions) -> FloatArray:
+    """Return how likely each candidate is, learnt from the questions of the other folds.
+
+    Returns: logarithms of likelihoods, of shape (m,), which differ from the true ones by a constant for each question.
+    """
+    scores = np.zeros(len(asked.owners))
+    labels = int(max(asked.answers.max(), asked.candidates.max())) + 1
+    ids, rows = known.of(asked.texts)
+    codes, where = np.unique(asked.answers[rows] * known.size + ids, return_inverse=True)
+    where = where.reshape(-1)
+    for fold in np.unique(asked.folds):
+        others = asked.folds != fold
+        counts = np.bincount(where[others[rows]], minlength=len(codes))
+        answers = np.bincount(asked.answers[others], minlength=labels)
+        words = np.bincount(asked.answers[rows[others[rows]]], minlength=labels)
+        inside = asked.folds[asked.owners] == fold
+        candidates = asked.candidates[inside]
+        texts = asked.texts[asked.owners[inside]]
+        word_ids, places = known.of(texts)
+        wanted = candidates[places] * known.size + word_ids
+        found = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+        likely = np.log(np.where(codes[found] == wanted, counts[found], 0) + 1)
+        lengths = np.bincount(places, minlength=len(texts))
+        smooth = np.log(answers[candidates] + 1) - lengths * np.log(words[candidates] + known.size)
+        scores[inside] = smooth + np.bincount(places, weights=likely, minlength=len(texts))
+    return scores
+
+
+def _best(scores: FloatArray, asked: Questions) -> IntArray:
+    _, starts = np.unique(asked.owners, return_index=True)
+    highest = np.maximum.reduceat(scores, starts)
+    winners = np.flatnonzero(scores == highest[asked.owners])
+    _, first = np.unique(asked.owners[winners], return_index=True)
+    return asked.candidates[winners[first]]
+
+
+# Rules that find a text among others about the same image by comparing the texts with one another.
+#
+# Foils that are made by editing a caption have the caption in common, so it is the text that shares most words with
+# the others: their medoid. A model can find it without the image. So can one that knows that it is the longest, the
+# shortest, the first or the last in the alphabet, or the one that is least like the others.
+
+RULES: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {
+        "most words in common": (0, 1),
+        "fewest words in common": (0, -1),
+        "least edited": (1, 1),
+        "most edited": (1, -1),
+        "most letters in common": (2, 1),
+        "fewest letters in common": (2, -1),
+        "longest": (3, 1),
+        "shortest": (3, -1),
+        "last in the alphabet": (4, 1),
+        "first in the alphabet": (4, -1),
+    }
+)
+"""The column of ``likeness`` of which each rule prefers a high (1) or a low (-1) value."""
+_WORD = re.compile(r"\w+")
+_LETTERS = 3
+_CONFIDENCE = 0.95
+_CLEARLY = 0.02  # of the cases, or one standard error if that is more
+_SMALL = 1e-12
+_TWO = 2
+
+
+def likeness(texts: Sequence[str]) -> FloatArray:
+    """Compare each text with the others.
+
+    Returns: shape (n, 5). The number of its words that others have, summed over the others; the number of words that
+        differ, negative; the share of its sequences of three characters that others have; its length in characters;
+        its place in the alphabet.
+
+    >>> likeness(["a red cup", "a blue cup", "a red ball"])[:, 0].tolist()
+    [4.0, 3.0, 3.0]
+    """
+    words = [frozenset(_WORD.findall(text.casefold())) for text in texts]
+    shared, sizes = _shared(words), np.array([len(some) for some in words], dtype=np.float64)
+    differing = (len(texts) - 2) * sizes + sizes.sum() - 2 * shared
+    letters = [_sequences(text) for text in texts]
+    places = {text: place for place, text in enumerate(sorted(set(texts)))}
+    columns = (
+        shared,
+        -differing,
+        _shared(letters) / np.array([len(some) for some in letters]),
+        np.array([len(text) for text in texts], dtype=np.float64),
+        np.array([places[text] for text in texts], dtype=np.float64),
+    )
+    return np.stack(columns, axis=1)
+
+
+def by_rules(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
+    """Return what each rule says of each text among the distinct texts of its group.
+
+    Returns: shape (n, 10), one column per rule; values in -1..1, whose mean over the distinct texts of a group is 0.
+    """
+    rows = compared(texts, groups)
+    rows /= np.maximum(np.abs(rows).max(axis=0, initial=0.0), _SMALL)
+    columns, signs = zip(*RULES.values(), strict=True)
+    return np.asarray(rows[:, list(columns)] * np.array(signs), dtype=np.float64)
+
+
+def compared(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
+    """Return the ``likeness`` of each text to the other distinct texts of its group, less its mean, shape (n, 5)."""
+    members: dict[Hashable, dict[str, None]] = {}
+    for text, group in zip(texts, groups, strict=True):
+        members.setdefault(group, {})[text] = None
+    known: dict[tuple[Hashable, str], FloatArray] = {}
+    for group, some in members.items():
+        values = likeness(list(some))
+        known |= {(group, text): row for text, row in zip(some, values - values.mean(axis=0), strict=True)}
+    return np.array([known[key] for key in zip(groups, texts, strict=True)]).reshape(len(texts), -1)
+
+
+def rule_above(wins: FloatArray, guess: FloatArray, known: FloatArray) -> int | None:
+    """Return the rule that is surely above chance and clearly better than what is known; None if there is none.
+
+    Args:
+        wins: what each rule gets right of each case, shape (n, rules); a tie counts what guessing gives.
+        guess: what guessing gets right of each case, shape (n,).
+        known: what the classifier that it may replace gets right of each case, shape (n,).
+    """
+    if not len(wins):
+        return None
+    shares = wins.mean(axis=0)
+    best = int(np.argmax(shares))
+    low, _ = wilson(float(shares[best]), len(wins), 1 - (1 - _CONFIDENCE) / wins.shape[1])
+    gains = wins[:, best] - known
+    clearly = max(_CLEARLY, float(np.sqrt((gains**2).mean() / len(gains))))
+    return best if low > guess.mean() and gains.mean() > clearly else None
+
+
+def several(texts: Sequence[str], groups: Sequence[Hashable]) -> NDArray[np.bool_]:
+    """Return whether the group of each text has more than two texts, shape (n,): two are as like one to the other."""
+    sizes = Counter(group for group, _ in set(zip(groups, texts, strict=True)))
+    return np.array([sizes[group] > _TWO for group in groups], dtype=np.bool_)
+
+
+def _shared(parts: Sequence[frozenset[str]]) -> FloatArray:
+    """The number of its parts that others have, summed over the others: linear in the number of texts."""
+    counts = Counter(part for some in parts for part in some)
+    return np.array([sum(counts[part] for part in some) - len(some) for some in parts], dtype=np.float64)
+
+
+def _sequences(text: str) -> frozenset[str]:
+    whole = f" {' '.join(text.casefold().split())} "
+    return frozenset(whole[at : at + _LETTERS] for at in range(max(1, len(whole) - _LETTERS + 1)))
+
+
+_IN_A_SET = ((0, 2), (0, 3), (1, 2), (1, 3))
+
+
+_CONTRASTS: Mapping[Shape, tuple[tuple[int, int], ...]] = {
+    "pair": ((0, 1),),
+    "quad": ((0, 1), (3, 2)),
+    "image_quad": ((0, 1), (3, 2)),
+    "set": _IN_A_SET,
+    "active_passive_set": _IN_A_SET,
+    "two_true": ((0, 2), (1, 2)),
+    "twin_captions": ((0, 1), (3, 2)),
+}
+
+
+def contrasts(case: Case, shape: Shape) -> Sequence[tuple[int, int]]:
+    """Return the places of the requests of a case that hold a true and a false text of one image, as pairs.
+
+    >>> contrasts(Case(id="1", requests=(), truths=()), "pair")
+    ((0, 1),)
+    """
+    if shape == "choice":
+        return [(0, place) for place in range(1, len(case.requests))]
+    return _CONTRASTS.get(shape, ())

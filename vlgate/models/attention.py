@@ -1,0 +1,355 @@
+"""Maps of what a model attends to: attention to regions, Grad-CAM (ICCV 2017), and attention rollout (ACL 2020)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from vlgate.types import Attended, Box, FloatArray, LazyImage, Match
+
+if TYPE_CHECKING:
+    import torch
+    from PIL.Image import Image
+
+
+# What a model on regions attends to: a weight for each of its boxes.
+
+ATTENTION = "attention to regions"
+
+
+def attention(text: str, boxes: FloatArray, weights: FloatArray, method: str = ATTENTION) -> Attended:
+    """Return the attention of a text to the boxes of an image, in 0..1 of the largest.
+
+    Args:
+        text: the text.
+        boxes: n boxes, shape (n, 4), in 0..1.
+        weights: their weights, shape (n,), at least 0.
+        method: the name of the method.
+    """
+    most = float(weights.max()) or 1.0
+    return Attended(
+        method=method,
+        image=0,
+        text=text,
+        boxes=tuple((float(x1), float(y1), float(x2), float(y2)) for x1, y1, x2, y2 in boxes),
+        weights=tuple(float(weight) / most for weight in weights),
+    )
+
+
+# Grad-CAM for the image encoder of a dual encoder (Selvaraju et al., ICCV 2017).
+#
+# The map is the last grid of features, each channel weighted by the mean gradient of the cosine with the text. What is
+# below 0 is left out.
+
+GRAD_CAM = "Grad-CAM"
+AT_ONCE = 16
+"""Pairs that go through the network together: their activations are kept for the gradient."""
+WHOLE: Box = (0.0, 0.0, 1.0, 1.0)
+
+Frame = Callable[[tuple[int, int]], Box]
+"""Takes the width and height of an image, and returns the part of it that the network is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastGrid:
+    """The module at whose output, or ``before`` it, the last grid of features is."""
+
+    module: Any
+    before: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoders:
+    """The parts of a dual encoder: ``prepare`` turns images into pixels, and the others return one row per input."""
+
+    grid: LastGrid | None
+    frame: Frame
+    prepare: Callable[[Sequence[LazyImage]], torch.Tensor]
+    encode_images: Callable[[torch.Tensor], torch.Tensor]
+    encode_texts: Callable[[Sequence[str]], torch.Tensor]
+
+
+@dataclass(slots=True)
+class _Caught:
+    features: list[torch.Tensor] = field(default_factory=list)
+
+
+def last_grid(visual: Any) -> LastGrid | None:
+    """Return the place of the last grid of features of an image encoder; None for an encoder that is not known.
+
+    Known are the vision transformers and the ResNets of open_clip, those of timm, and the vision models of
+    transformers' CLIP and its relatives. Behind the last block of a transformer, the patches may not matter any more,
+    so the grid is taken before it.
+    """
+    trunk = getattr(visual, "trunk", None)
+    if trunk is not None and hasattr(trunk, "blocks"):
+        return LastGrid(module=trunk.blocks[-1], before=True)
+    if trunk is not None and getattr(trunk, "feature_info", None):
+        return LastGrid(module=trunk.get_submodule(trunk.feature_info[-1]["module"]), before=False)
+    blocks = getattr(getattr(visual, "transformer", None), "resblocks", None)
+    if blocks is None:
+        blocks = getattr(getattr(visual, "encoder", None), "layers", None)
+    if blocks is not None:
+        return LastGrid(module=blocks[-1], before=True)
+    layer = getattr(visual, "layer4", None)
+    return None if layer is None else LastGrid(module=layer, before=False)
+
+
+def centre(size: tuple[int, int]) -> Box:
+    """Return the largest square in the middle of an image of this width and height.
+
+    >>> centre((400, 300))
+    (0.125, 0.0, 0.875, 1.0)
+    """
+    return _square(size, min(size))
+
+
+def padded(size: tuple[int, int]) -> Box:
+    """Return the smallest square around an image of this width and height.
+
+    >>> padded((400, 300))[1] < 0
+    True
+    """
+    return _square(size, max(size))
+
+
+def whole(size: tuple[int, int]) -> Box:  # noqa: ARG001  # a Frame of an image that is squeezed
+    """Return the whole image."""
+    return WHOLE
+
+
+def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
+    """Return a map for each pair, or nothing if the encoder is not known or its features have no grid.
+
+    Raises: ImageError for the first image that cannot be decoded.
+    """
+    if encoders.grid is None:
+        return []
+    frames = {pair.image: encoders.frame(_size(pair.image.load())) for pair in pairs}
+    found: list[Attended] = []
+    for start in range(0, len(pairs), AT_ONCE):
+        some = pairs[start : start + AT_ONCE]
+        maps = _maps(some, encoders, encoders.grid)
+        if maps is None:
+            return []
+        found += [_attended(pair, one, frames[pair.image]) for pair, one in zip(some, maps, strict=True)]
+    return found
+
+
+def _maps(pairs: Sequence[Match], encoders: Encoders, grid: LastGrid) -> list[list[list[float]]] | None:
+    import torch
+    from torch.nn import functional
+
+    with torch.no_grad():
+        words = functional.normalize(encoders.encode_texts([pair.text for pair in pairs]).float(), dim=-1)
+    with torch.enable_grad(), _catching(grid) as caught:
+        pixels = encoders.prepare([pair.image for pair in pairs]).requires_grad_()
+        seen = functional.normalize(encoders.encode_images(pixels).float(), dim=-1)
+        (slopes,) = torch.autograd.grad((seen * words).sum(), caught.features)
+    features = _as_grid(caught.features[0].detach())
+    weights = _as_grid(slopes)
+    if features is None or weights is None:
+        return None
+    maps = (weights.mean(dim=(2, 3), keepdim=True) * features).sum(dim=1).clamp(min=0)
+    found: list[list[list[float]]] = maps.double().cpu().tolist()
+    return found
+
+
+@contextmanager
+def _catching(grid: LastGrid) -> Iterator[_Caught]:
+    """Keep the features of the next call of the module."""
+    caught = _Caught()
+
+    def input_of(_: Any, args: tuple[Any, ...]) -> None:
+        """Keep what goes into the module."""
+        caught.features.append(args[0])
+
+    def output_of(_: Any, __: Any, result: Any) -> None:
+        """Keep what comes out of the module."""
+        caught.features.append(result)
+
+    register = grid.module.register_forward_pre_hook if grid.before else grid.module.register_forward_hook
+    handle = register(input_of if grid.before else output_of)
+    try:
+        yield caught
+    finally:
+        handle.remove()
+
+
+def _as_grid(features: torch.Tensor) -> torch.Tensor | None:
+    """Features of shape (n, c, h, w), also of tokens of shape (n, length, c) with others before those of the grid."""
+    if features.ndim == 4:
+        return features.float()
+    if features.ndim != 3:
+        return None
+    side = math.isqrt(features.shape[1])
+    patches = features[:, features.shape[1] - side * side :]
+    return patches.transpose(1, 2).reshape(len(features), -1, side, side).float()
+
+
+def _attended(pair: Match, cells: list[list[float]], frame: Box) -> Attended:
+    rows, columns = len(cells), len(cells[0])
+    most = max(max(row) for row in cells) or 1.0
+    left, top, right, bottom = frame
+    across, down = (right - left) / columns, (bottom - top) / rows
+    weights = {
+        (left + x * across, top + y * down, left + (x + 1) * across, top + (y + 1) * down): value / most
+        for y, row in enumerate(cells)
+        for x, value in enumerate(row)
+    }
+    on_image = {box: value for box, value in weights.items() if box[0] < 1 and box[1] < 1 and box[2] > 0 and box[3] > 0}
+    return Attended(method=GRAD_CAM, image=0, text=pair.text, boxes=tuple(on_image), weights=tuple(on_image.values()))
+
+
+def _square(size: tuple[int, int], side: int) -> Box:
+    width, height = size
+    across, down = (1 - side / width) / 2, (1 - side / height) / 2
+    return (across, down, 1 - across, 1 - down)
+
+
+def _size(image: Image) -> tuple[int, int]:
+    return image.size
+
+
+# Attention rollout (Abnar and Zuidema, ACL 2020): attention followed through all layers back to the inputs.
+#
+# A layer passes on half of a token by its residual connection, and half by its attention, the mean over heads.
+
+ROLLOUT = "attention rollout"
+Streams = tuple[Literal["text", "regions"], Literal["text", "regions"]]
+"""Who attends, and to whom."""
+
+
+def rolled_out(layers: Sequence[FloatArray]) -> FloatArray:
+    """Return how much of each input token is in each output token.
+
+    Args:
+        layers: the attention of each layer, the first one first, each of shape (n, n): its rows sum to 1.
+
+    Returns: an array of shape (n, n), whose rows sum to 1.
+
+    >>> rolled_out([np.array([[0.0, 1.0], [0.0, 1.0]])]).tolist()
+    [[0.5, 0.5], [0.0, 1.0]]
+    """
+    n = len(layers[0])
+    found: FloatArray = np.eye(n)
+    for layer in layers:
+        mixed = layer + np.eye(n)
+        found = (mixed / mixed.sum(axis=1, keepdims=True)) @ found
+    return found
+
+
+def patches_rolled_out(layers: Sequence[FloatArray], text: str, frame: Box) -> Attended | None:
+    """Return the rollout of a vision transformer as a map; it is the same for each text.
+
+    Args:
+        layers: the attention of each layer, each of shape (n, n); the patches are the last tokens.
+        text: the text of the pair.
+        frame: the part of the image that the network is given.
+
+    Returns: what is in the class token, or in all tokens on average if there is none; None if there is not
+        any attention, or if the patches do not form a square.
+    """
+    if not layers:
+        return None
+    whole, side = rolled_out(layers), math.isqrt(len(layers[0]))
+    before = len(whole) - side * side
+    if before > side:  # more than a class token and some registers: not a square
+        return None
+    row = whole[0] if before else whole.mean(axis=0)
+    boxes = cells((side, side), frame)
+    on_image = (boxes[:, :2] < 1).all(axis=1) & (boxes[:, 2:] > 0).all(axis=1)
+    return attention(text, boxes[on_image], row[before:][on_image], ROLLOUT)
+
+
+def cells(shape: tuple[int, int], frame: Box = WHOLE) -> FloatArray:
+    """Return the boxes of the cells of a grid, row by row, shape (rows * columns, 4).
+
+    >>> cells((1, 2)).tolist()
+    [[0.0, 0.0, 0.5, 1.0], [0.5, 0.0, 1.0, 1.0]]
+
+    Args:
+        shape: the numbers of rows and columns.
+        frame: the part of the image that the grid lies on.
+    """
+    left, top, right, bottom = frame
+    rows, columns = shape
+    across, down = (right - left) / columns, (bottom - top) / rows
+    return np.array(
+        [
+            (left + x * across, top + y * down, left + (x + 1) * across, top + (y + 1) * down)
+            for y in range(rows)
+            for x in range(columns)
+        ]
+    )
+
+
+def two_streams(calls: Sequence[tuple[Streams, FloatArray]]) -> FloatArray:
+    """Return how much of each region is in the first token of a text, after layers with two streams such as LXMERT's.
+
+    Args:
+        calls: who attends to whom, and the attention, of shape (attending, attended), in the order of computation. Two
+            calls across the streams in a row, one in each direction, are one layer: both see the tokens before it.
+
+    Returns: an array of shape (regions,).
+    """
+    sizes = {who: len(weights) for (who, _), weights in calls}
+    place = {"text": slice(0, sizes["text"]), "regions": slice(sizes["text"], sizes["text"] + sizes["regions"])}
+    layers: list[FloatArray] = []
+    open_to: Streams | None = None  # the call that completes the last layer
+    for streams, weights in calls:
+        who, whom = streams
+        if streams != open_to:
+            layers.append(np.eye(sizes["text"] + sizes["regions"]))
+        layers[-1][place[who]] = 0.0
+        layers[-1][place[who], place[whom]] = weights
+        open_to = (whom, who) if who != whom and streams != open_to else None
+    return rolled_out(layers)[0, place["regions"]]
+
+
+@contextmanager
+def caught(modules: Sequence[Any]) -> Iterator[list[torch.Tensor]]:
+    """Keep the attention of modules that return it as their second output if ``output_attentions`` is true.
+
+    Yields: a list that grows with each call, of tensors of shape (batch, heads, attending, attended).
+    """
+    kept: list[torch.Tensor] = []
+
+    def asked(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Ask for the attention."""
+        return args, {**kwargs, "output_attentions": True}
+
+    def keep(_: Any, __: Any, result: Any) -> None:
+        """Keep it."""
+        kept.append(result[1])
+
+    handles = [one.register_forward_pre_hook(asked, with_kwargs=True) for one in modules]
+    handles += [one.register_forward_hook(keep) for one in modules]
+    try:
+        yield kept
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@contextmanager
+def eager(model: Any) -> Iterator[None]:
+    """Compute attention in the one way of transformers that can return it; the way of the model comes back after."""
+    parts = {id(one.config): one.config for one in model.modules() if hasattr(one, "config")}
+    before = {key: config._attn_implementation for key, config in parts.items()}  # noqa: SLF001  # it has no public name
+    model.set_attn_implementation("eager")
+    try:
+        yield
+    finally:
+        for key, config in parts.items():
+            config._attn_implementation = before[key]  # noqa: SLF001
+
+
+def mean_of_heads(attentions: Sequence[torch.Tensor], row: int) -> list[FloatArray]:
+    """Return the attention of each layer for one row of a batch, the mean over heads, as arrays."""
+    return [np.asarray(one[row].mean(dim=0).float().cpu().double().numpy()) for one in attentions]

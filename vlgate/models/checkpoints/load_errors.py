@@ -1,0 +1,84 @@
+"""Errors of loading: a package that is missing, a file that is damaged, parts that fail a trial request."""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from typing import TypeVar
+
+from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
+from vlgate.types import Answerer, Ask, LazyImage, Match, Matcher
+
+# Make the error for an optional package that is not installed.
+
+
+def missing_package(name: str, extra: str) -> ModelLoadError:
+    """Return the error for a package that is not installed; ``extra`` is the extra of vlgate that installs it.
+
+    >>> print(missing_package("transformers", "hf"))
+    needs transformers, which is not installed; pip install 'vlgate[hf]'
+    """
+    return ModelLoadError(f"needs {name}, which is not installed; pip install 'vlgate[{extra}]'")
+
+
+# List the exceptions that reading a damaged or mislabelled checkpoint can raise.
+
+# A truncated pickle stops the unpickler at an arbitrary byte, so it can raise almost any of the built-in exceptions.
+DAMAGED: tuple[type[Exception], ...] = (
+    OSError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, ImportError, EOFError, AssertionError,
+    ArithmeticError, StopIteration, struct.error, pickle.PickleError,
+)  # fmt: skip
+_MOST_LETTERS = 300
+
+
+def damaged() -> tuple[type[Exception], ...]:
+    """Return ``DAMAGED`` with the classes that safetensors and huggingface_hub raise instead of those."""
+    from huggingface_hub import errors
+    from safetensors import SafetensorError
+
+    # StrictDataclassError: a value of a wrong type in a configuration. Versions of huggingface_hub too old for
+    # transformers 5 do not have it.
+    return (*DAMAGED, SafetensorError, getattr(errors, "StrictDataclassError", SafetensorError))
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of a library's exception on one line of at most 300 characters.
+
+    >>> one_line(RuntimeError("two sizes     differ"))
+    'two sizes differ'
+    """
+    said = " ".join(str(error).split()) or type(error).__name__
+    return said if len(said) <= _MOST_LETTERS else f"{said[:_MOST_LETTERS]}..."
+
+
+# Send a trial request to a freshly loaded model, to find out early if its parts do not fit together.
+
+M = TypeVar("M", bound=Matcher | Answerer)
+_MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError, NoReplyError, ModelReplyError)
+
+
+def tried(model: M, asked: str) -> M:
+    """Send a model one request about a blank image: a question, or a text to score.
+
+    Args:
+        model: a matcher or an answerer.
+        asked: what the user wrote, for the message.
+
+    Returns: the model.
+    Raises: ModelLoadError if the model cannot reply.
+    """
+    from PIL import Image
+
+    image = LazyImage(key="drawn", load=lambda: Image.new("RGB", (64, 64)))
+    what = "answer a question" if isinstance(model, Answerer) else "score an image and a text"
+    try:
+        if isinstance(model, Answerer):
+            model.answer([Ask(image=image, question="a")])
+        else:
+            model.match([Match(image=image, text="a")])
+    except _MISFITS as error:
+        raise ModelLoadError(
+            f"{asked} cannot {what} ({type(error).__name__}: {one_line(error)}); check that its configuration, "
+            "image processor and tokenizer belong to one model"
+        ) from error
+    return model

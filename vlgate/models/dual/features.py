@@ -1,0 +1,114 @@
+"""Features of dual encoders: cosine scores and their threshold, and texts encoded without padding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vlgate.errors import described
+from vlgate.types import FloatArray
+
+if TYPE_CHECKING:
+    import torch
+
+
+# Compute the cosine scores of dual encoders, and the cosine above which a model says yes.
+
+
+def unit_rows(features: torch.Tensor) -> FloatArray:
+    """Return features as float64 rows of length 1, shape (n, d); the dot product of two rows is their cosine."""
+    import torch
+
+    rows = torch.nn.functional.normalize(features.float().cpu().double(), dim=-1)
+    return np.asarray(rows.numpy(), dtype=np.float64)
+
+
+def sigmoid_threshold(model: Any) -> float | None:
+    """Return the cosine above which a model's probability of a match exceeds one half.
+
+    Only a model that was trained on single pairs has a bias; its probability of a match is
+    sigmoid(scale * cosine + bias) (SigLIP, arXiv:2303.15343, section 3.2).
+
+    Returns: None for a model without a bias, which only ranks.
+    """
+    bias = getattr(model, "logit_bias", None)
+    return None if bias is None else -float(bias.item()) / math.exp(float(model.logit_scale.item()))
+
+
+def threshold_note(threshold: float | None) -> str:
+    """Return a note about a threshold for the readers of the results; empty for None."""
+    if threshold is None:
+        return ""
+    return f"says yes if the sigmoid that it was trained with is above 1/2, that is, at a cosine above {threshold:.4f}"
+
+
+# Encode texts without the padding that makes all of them as long as a model's context.
+#
+# A text encoder with a causal mask that is read at the end token never sees what follows that token, and one with a
+# mask of the padding does not see the padding. For both, texts of 15 tokens take a fifth of the work of 77. Texts are
+# sorted by length and encoded in groups, each as long as its longest text.
+
+TRIED = ("a", "Two dogs and a cat.", "A man in a red coat rides a bicycle past the old brick house near the river.")
+"""The texts on which a model shows that padding makes no difference to it."""
+
+AT_ONCE = 16
+"""How many texts a CPU encodes together: with 16 captions of SugarCrepe, 12 % of the tokens are padding, with 64 38 %.
+Other devices encode all texts of a batch together, because small groups do not fill them."""
+
+_ROUNDING = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
+_MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError)
+
+
+def in_groups(lengths: Sequence[int], device: str, encode: Callable[[list[int], int], torch.Tensor]) -> torch.Tensor:
+    """Encode texts in groups of similar length.
+
+    Args:
+        lengths: the number of tokens of each of n texts, n > 0.
+        device: the name of the device, such as ``cpu`` or ``cuda:1``.
+        encode: takes the positions of some texts and the length of the longest; returns their features, shape (m, d).
+
+    Returns: the features of all texts in their order, shape (n, d).
+    """
+    import torch
+
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    size = AT_ONCE if device.startswith("cpu") else len(order)
+    groups = [order[place : place + size] for place in range(0, len(order), size)]
+    found = torch.cat([encode(group, lengths[group[-1]]) for group in groups])
+    places = torch.empty(len(order), dtype=torch.long)
+    places[torch.tensor(order)] = torch.arange(len(order))
+    return found[places.to(found.device)]
+
+
+def apart(full: torch.Tensor, cut: Callable[[], torch.Tensor]) -> float | str:
+    """Compare the features of texts with their padding and without it.
+
+    Args:
+        full: features of shape (n, d), with the padding.
+        cut: encodes the same texts without it.
+
+    Returns: the largest difference of a component of the features, scaled to length 1; if it is more than rounding, or
+        if the model cannot encode the texts without padding, a sentence that says so.
+    """
+    from torch.nn.functional import normalize
+
+    try:
+        found = cut()
+    except _MISFITS as error:
+        return f"the model does not take shorter texts ({described(error)})"
+    if found.shape != full.shape:
+        return f"the features of shorter texts have another shape, {tuple(found.shape)}"
+    largest = float((normalize(found.double(), dim=-1) - normalize(full.double(), dim=-1)).abs().max())
+    if largest <= _ROUNDING[str(full.dtype).removeprefix("torch.")]:
+        return largest
+    return f"without it, the features of {len(full)} texts differ by {largest:.1g}"
+
+
+def told(found: float | str) -> str:
+    """Return a note for the readers of the results about what ``apart`` found."""
+    if isinstance(found, str):
+        return f"texts are read with their padding: {found}"
+    return f"texts are read without their padding, which changes those of {len(TRIED)} texts by at most {found:.1g}"

@@ -1,0 +1,295 @@
+"""``open_clip:ARCH/TAG``: the dual encoders of open_clip (CLIP, SigLIP, CoCa and relatives)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.attention import Encoders, centre, grad_cams, last_grid, padded, whole
+from vlgate.models.checkpoints.device import pick_dtype
+from vlgate.models.checkpoints.inputs import prepared, rows_as_keys, stacked
+from vlgate.models.dual.features import TRIED, apart, in_groups, sigmoid_threshold, threshold_note, told, unit_rows
+from vlgate.models.dual.open_clip_parts import assumptions, create, refuse_code, tokenizer_of, transform_of
+from vlgate.models.dual.open_clip_weights import check_names, check_sizes, identity, parse, shapes, weights_file
+from vlgate.models.text.control_tokens import ControlTokens
+from vlgate.types import Attended, FloatArray, LazyImage, Match
+
+if TYPE_CHECKING:
+    import torch
+    from PIL.Image import Image
+
+
+# Encode texts with an open_clip model: without padding, if its text encoder is causal and read at the end token.
+
+
+class Texts:
+    """The text encoder of an open_clip model.
+
+    ``note`` says whether texts are read with their padding; it is empty until the first texts are encoded. If the
+    encoder is causal and read at the end token, the first call encodes a few texts with their padding and without, and
+    only if the features agree to rounding is padding left out from then on.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any) -> None:
+        """Wrap a model in evaluation mode, and its tokenizer."""
+        self.note = ""
+        self._model = model
+        self._tokenizer = tokenizer
+        self._device = next(model.parameters()).device
+        self._positions = _positions(model)
+        self._padding: int | None = None  # the token that fills up short texts; None as long as they are not cut
+
+    def encode(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Encode the tokens of n texts, shape (n, context).
+
+        Returns: features of any length, shape (n, d).
+        """
+        if not self.note:
+            self._try()
+        if self._padding is None:
+            return self._encoded(tokens)
+        lengths = self._lengths(tokens, self._padding)
+        return in_groups(lengths, self._device.type, lambda places, longest: self._encoded(tokens[places, :longest]))
+
+    def _try(self) -> None:
+        """Encode a few texts with their padding and without, each alone, and compare."""
+        import torch
+
+        if not self._positions:
+            self.note = told("its text encoder is not a causal one that is read at the end token")
+            return
+        tokens = self._tokenizer(list(TRIED))
+        padding = int(self._tokenizer([""])[0, -1])
+        lengths = self._lengths(tokens, padding)
+        full = self._encoded(tokens)
+        rows = zip(tokens, lengths, strict=True)
+        found = apart(full, lambda: torch.cat([self._encoded(row[None, :length]) for row, length in rows]))
+        self.note = told(found)
+        self._padding = None if isinstance(found, str) else padding
+
+    def _lengths(self, tokens: torch.Tensor, padding: int) -> list[int]:
+        """The number of tokens of each text up to its end token."""
+        import torch
+
+        last: list[int] = ((tokens != padding) * torch.arange(1, tokens.shape[1] + 1)).amax(dim=1).tolist()
+        return last
+
+    def _encoded(self, tokens: torch.Tensor) -> torch.Tensor:
+        from torch.func import functional_call
+
+        given = tokens.to(self._device)
+        length = tokens.shape[1]
+        short = {f"model.{name}": _first(name, whole, length) for name, whole in self._positions.items()}
+        # tie_weights looks for further names of the same tensor, in 0.3 ms; what is replaced here has one name.
+        features: torch.Tensor = functional_call(_encoder(self._model), short, (given,), tie_weights=False)
+        return features
+
+
+def _positions(model: Any) -> Mapping[str, torch.Tensor]:
+    """What a causal text encoder that is read at the end token has for each position, by name; empty for others."""
+    import torch
+
+    inner = getattr(model, "text", model)
+    mask = getattr(inner, "attn_mask", None)
+    pool = getattr(inner, "text_pool_type", getattr(inner, "pool_type", ""))
+    if mask is None or pool not in {"argmax", "eos"} or getattr(inner, "cls_emb", None) is not None:
+        return {}
+    if not torch.equal(mask, torch.full_like(mask, -float("inf")).triu(1)):
+        return {}
+    names = {"attn_mask": mask}
+    if inner is model:  # TextTransformer takes the first positions by itself
+        names["positional_embedding"] = model.positional_embedding
+    prefix = "" if inner is model else "text."
+    return {prefix + name: whole for name, whole in names.items()}
+
+
+def _first(name: str, whole: torch.Tensor, length: int) -> torch.Tensor:
+    """What belongs to the first positions, of a mask of shape (context, context) or of positions, (context, d)."""
+    return whole[:length, :length] if name.endswith("attn_mask") else whole[:length]
+
+
+def _encoder(model: Any) -> Any:
+    """The text encoder of a model as a module of its own, because ``functional_call`` calls a whole module."""
+    from torch import nn
+
+    class Encoder(nn.Module):
+        """Calls ``encode_text``."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+            """Return features of shape (n, d)."""
+            features: torch.Tensor = self.model.encode_text(tokens, normalize=False)
+            return features
+
+    return Encoder()
+
+
+# ``open_clip:ARCH/TAG``: the dual encoders of open_clip (CLIP, SigLIP, CoCa and relatives).
+#
+# The score is the cosine. The logit scale and bias do not change the order of two scores; if a model has a bias, as
+# SigLIP does, they give the decision threshold.
+
+
+class OpenClip:
+    """A dual encoder of open_clip.
+
+    ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid says yes; None for other
+    models, which only rank. ``note`` is a note for the readers of the results ("" for nothing), and ``cut_texts`` holds
+    all texts so far that were longer than the model's context and lost their end.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        prepare: Callable[[Image], torch.Tensor],
+        *,
+        dtype: str,
+        note: str,
+        fingerprint: str,
+    ) -> None:
+        """Wrap a model of open_clip in evaluation mode, with its tokenizer and the transform of its images."""
+        self.decision_threshold = sigmoid_threshold(model)
+        self.note = "; ".join(part for part in (note, threshold_note(self.decision_threshold)) if part)
+        self.fingerprint = fingerprint
+        self.cut_texts: set[str] = set()
+        self._model = model
+        self._tokenizer = tokenizer
+        self._control = ControlTokens(tokenizer)
+        self._prepare = prepare
+        self._texts = Texts(model, tokenizer)
+        self._device = next(model.parameters()).device
+        self._dtype = pick_dtype(dtype)
+
+    @property
+    def aspect(self) -> str:
+        """In which frame an image is seen: "stretched", "padded", or "cropped" to a square."""
+        frames = {"squash": "stretched", "longest": "padded"}
+        return frames.get(self._model.visual.preprocess_cfg.get("resize_mode", ""), "cropped")
+
+    @property
+    def reading(self) -> str:
+        """Whether texts are read with their padding; empty until the first texts are encoded."""
+        return self._texts.note
+
+    def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
+        """Encode images.
+
+        Returns: rows of length 1, shape (n, d).
+        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
+        """
+        import torch
+
+        with torch.inference_mode():
+            pixels = stacked(prepared(images, self._prepare), self._device).to(self._dtype)
+            return unit_rows(self._model.encode_image(pixels, normalize=False))
+
+    def encode_texts(self, texts: Sequence[str]) -> FloatArray:
+        """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
+
+        Returns: rows of length 1, shape (n, d).
+        Raises: NoReplyError for texts that hold a control token.
+        """
+        import torch
+
+        self._control.check([(text,) for text in texts])
+        with torch.inference_mode():
+            return unit_rows(self._texts.encode(self._tokens(texts)))
+
+    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the tokens of each text; longer texts are cut, as in ``encode_texts``."""
+        return rows_as_keys(self._tokens(texts))
+
+    def attended(self, pairs: Sequence[Match]) -> list[Attended]:
+        """Return a Grad-CAM for each pair, or nothing if the image encoder has no grid of features.
+
+        Raises: ImageError for the first image that cannot be decoded.
+        """
+        import torch
+
+        def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
+            """The inputs of the network."""
+            return torch.stack(prepared(images, self._prepare)).to(self._device, self._dtype)
+
+        visual = self._model.visual
+        frames = {"squash": whole, "longest": padded}
+        encoders = Encoders(
+            grid=last_grid(visual),
+            frame=frames.get(visual.preprocess_cfg.get("resize_mode", ""), centre),
+            prepare=pixels,
+            encode_images=lambda images: self._model.encode_image(images, normalize=False),
+            encode_texts=lambda texts: self._model.encode_text(self._tokens(texts).to(self._device), normalize=False),
+        )
+        return grad_cams(pairs, encoders)
+
+    def _tokens(self, texts: Sequence[str]) -> torch.Tensor:
+        tokens: torch.Tensor = self._tokenizer(list(texts))
+        self.cut_texts.update(compress(texts, _cut_off(self._tokenizer, texts, tokens)))
+        return tokens
+
+
+def _cut_off(tokenizer: Any, texts: Sequence[str], tokens: torch.Tensor) -> list[bool]:
+    """Return which texts were cut: those whose tokens would change if the context were one longer."""
+    length = tokens.shape[1]
+    if getattr(tokenizer, "tokenizer_mode", "") == "clips":  # every row ends with a class token, however short the text
+        return _differ(tokenizer(list(texts), context_length=length + 1), tokens, length - 1)
+    # Only a text that fills the context can have lost its end. Its last token may be that of the padding (SigLIP).
+    full: list[bool] = (tokens[:, -2:] != tokenizer([""])[0, -1]).any(dim=1).tolist()
+    long = list(compress(texts, full))
+    wide = iter(_differ(tokenizer(long, context_length=length + 1), tokens[full], length) if long else ())
+    return [filled and next(wide) for filled in full]
+
+
+def _differ(wide: torch.Tensor, tokens: torch.Tensor, length: int) -> list[bool]:
+    """Return which rows differ in their first tokens."""
+    found: list[bool] = (wide[:, :length] != tokens[:, :length]).any(dim=1).tolist()
+    return found
+
+
+def check(weights: str, folder: Path) -> None:
+    """Check that weights are named, and that local ones exist. Imports neither torch nor open_clip.
+
+    Raises: ModelLoadError if not.
+    """
+    parse(weights, folder)
+
+
+def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> OpenClip:
+    """Load an open_clip model.
+
+    Args:
+        weights: the part after ``open_clip:``; see ``names.parse``.
+        folder: the folder that the user started in.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``; the layer norms stay in float32.
+        seed: for ``ARCH/random`` only.
+
+    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
+    """
+    source = parse(weights, folder)
+    try:
+        import open_clip
+    except ModuleNotFoundError as error:
+        raise ModelLoadError(f"open_clip:{weights} needs {error.name}; pip install 'vlgate[clip]'") from error
+
+    check_names(source)
+    file = weights_file(source)
+    sizes = shapes(file) if file is not None else {}  # before open_clip opens the file, so that no code in it is run
+    refuse_code(source)
+    model = create(source, file, device=device, dtype=dtype, seed=seed)
+    check_sizes(source, sizes, model)
+    random = f"untrained on purpose, with random weights from seed {seed}" if source.kind == "random" else ""
+    return OpenClip(
+        model,
+        tokenizer_of(source),
+        transform_of(source, model),
+        dtype=dtype,
+        note=random or assumptions(source),
+        fingerprint=f"{identity(source, file, seed)} {open_clip.__version__} {dtype}",
+    )

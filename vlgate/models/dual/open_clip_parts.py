@@ -1,0 +1,216 @@
+"""The parts of an open_clip model: network, tokenizer, image transform, and settings from its list of weights."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.inputs import knows_words
+from vlgate.models.checkpoints.load_errors import DAMAGED, damaged, one_line
+from vlgate.models.dual.open_clip_weights import CONFIG, OpenClipName
+
+if TYPE_CHECKING:
+    import torch
+    from PIL.Image import Image
+
+
+# Take the settings that a file of weights lacks from open_clip's list of published weights.
+
+_PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")
+
+
+def assumptions(source: OpenClipName) -> str:
+    """Return a note on the settings that had to be assumed.
+
+    A file of weights does not contain them, and the published weights of its architecture disagree on them.
+
+    Returns: "" if nothing was assumed.
+    """
+    if source.kind != "file":
+        return ""
+    published = _published(source.name)
+    taken = []
+    if len({bool(config.get("quick_gelu")) for config in published}) > 1 and not _has_quick_gelu(source.name):
+        taken.append(f"GELU (name {source.name}-quickgelu for QuickGELU)")
+    if len({_of_images(config) for config in published}) > 1:
+        taken.append("open_clip's default preparation of images")
+    if not taken:
+        return ""
+    return f"a file of weights lacks some settings of {source.name}; assumed: {' and '.join(taken)}"
+
+
+def quick_gelu(source: OpenClipName) -> bool:
+    """Return whether weights need QuickGELU although their architecture does not say so, as all published RN50 do."""
+    import open_clip
+
+    if source.kind == "tag":
+        return bool(open_clip.get_pretrained_cfg(source.name, source.tag).get("quick_gelu"))
+    published = _published(source.name) if source.kind == "file" else []
+    return bool(published) and all(config.get("quick_gelu") for config in published)
+
+
+def preprocessing(arch: str) -> dict[str, Any]:
+    """Return the preparation of images for an architecture, if all of its published weights agree on it.
+
+    A file of weights does not contain it, and by default open_clip would prepare images for SigLIP as for CLIP. Empty
+    if the published weights disagree; open_clip then uses its default.
+    """
+    published = _published(arch)
+    agreed = len({_of_images(config) for config in published}) == 1
+    return {name: published[0][name] for name in _PREPROCESSING} if agreed else {}
+
+
+def _published(arch: str) -> list[dict[str, Any]]:
+    import open_clip
+
+    return [open_clip.get_pretrained_cfg(arch, tag) for tag in open_clip.list_pretrained_tags_by_model(arch)]
+
+
+def _of_images(config: dict[str, Any]) -> str:
+    return json.dumps({name: config[name] for name in _PREPROCESSING})
+
+
+def _has_quick_gelu(arch: str) -> bool:
+    import open_clip
+
+    return bool(open_clip.get_model_config(arch).get("quick_gelu"))
+
+
+# Create the parts of an open_clip model: the network with its weights, its tokenizer and its image transform.
+
+PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
+
+
+def refuse_code(source: OpenClipName) -> None:
+    """Refuse a configuration that asks transformers to run code of a repository.
+
+    Raises: ModelLoadError if it does, or if the configuration cannot be read.
+    """
+    import open_clip
+
+    try:
+        written = json.dumps(dict(open_clip.get_model_config(source.name)))
+    except DAMAGED as error:
+        raise ModelLoadError(
+            f"open_clip: {CONFIG} of {source.name} cannot be read ({one_line(error)}); save it again"
+        ) from error
+    if "trust_remote_code" in written:
+        raise ModelLoadError(
+            f"open_clip: the configuration of {source.name} sets trust_remote_code, which vlgate refuses; remove it"
+        )
+
+
+def create(source: OpenClipName, file: Path | None, *, device: str, dtype: str, seed: int) -> Any:
+    """Create the network, with its weights, in evaluation mode.
+
+    Args:
+        source: the parsed name of the model.
+        file: the file of its weights, for messages; None for an untrained model.
+        device: a name that ``torch.device`` takes.
+        dtype: a key of ``PRECISIONS``.
+        seed: the seed of an untrained model.
+
+    Raises: ModelLoadError if open_clip cannot build the network or load the weights.
+    """
+    try:
+        return _created(source, device, dtype, seed).eval()
+    except damaged() as error:
+        raise ModelLoadError(_cannot(source, file, error)) from error
+
+
+def _cannot(source: OpenClipName, file: Path | None, error: Exception) -> str:
+    import open_clip
+    from huggingface_hub import constants
+
+    tower = open_clip.get_model_config(source.name).get("text_cfg", {})
+    named = tower.get("hf_model_name") if isinstance(tower, dict) else None
+    if named and isinstance(error, OSError):
+        return (
+            f"open_clip: no text tower for {source.name}: looked for config.json of {named} in "
+            f"{constants.HF_HUB_CACHE} ({one_line(error)}); download it on a machine with a network "
+            f"(hf download {named} config.json)"
+        )
+    return (
+        f"open_clip: {source.name} cannot be built from {file or 'its configuration'} ({type(error).__name__}: "
+        f"{one_line(error)}); name the architecture of these weights, or save both again"
+    )
+
+
+def _created(source: OpenClipName, device: str, dtype: str, seed: int) -> Any:
+    import open_clip
+    import torch
+
+    untrained = source.kind == "random"
+    with torch.random.fork_rng(devices=[]) if untrained else nullcontext(), warnings.catch_warnings():
+        # Weights that were trained with QuickGELU get it (force_quick_gelu). open_clip also warns if only the
+        # configuration has it and the tag does not say so (roberta-ViT-B-32), which is right.
+        warnings.filterwarnings("ignore", message="QuickGELU mismatch")
+        if untrained:
+            torch.default_generator.manual_seed(seed)
+        return open_clip.create_model(
+            source.name,
+            {"tag": source.tag, "file": str(source.path)}.get(source.kind),
+            precision=PRECISIONS[dtype],
+            device=device,
+            load_weights=not untrained,
+            require_pretrained=not untrained,
+            pretrained_text=False,
+            force_quick_gelu=quick_gelu(source),
+            force_preprocess_cfg=preprocessing(source.name) if source.kind in ("file", "random") else None,
+        )
+
+
+def tokenizer_of(source: OpenClipName) -> Any:
+    """Return the tokenizer of a model; it turns n texts into tokens of shape (n, context).
+
+    Raises: ModelLoadError if the tokenizer is missing or has no vocabulary.
+    """
+    import open_clip
+
+    try:
+        found = open_clip.get_tokenizer(source.name)
+    except DAMAGED as error:
+        raise ModelLoadError(_no_tokenizer(source, one_line(error))) from error
+    inner = getattr(found, "tokenizer", None)
+    if inner is not None:
+        inner.padding_side = "right"  # as in training, whatever was saved: positions are counted from the left
+        if not knows_words(inner):
+            raise ModelLoadError(_no_tokenizer(source, "found one without a vocabulary"))
+    # Some configurations drop words at random from texts that are too long; that is for training only.
+    found.reduction_fn = None
+    return found
+
+
+def _no_tokenizer(source: OpenClipName, why: str) -> str:
+    import open_clip
+    from huggingface_hub import constants
+
+    named = open_clip.get_model_config(source.name)["text_cfg"].get("hf_tokenizer_name", "")
+    place = source.path if source.kind == "folder" else f"{named} in {constants.HF_HUB_CACHE}"
+    return (
+        f"open_clip: no tokenizer for {source.name}: looked for {place} ({why}); "
+        f"download it on a machine with a network (hf download {named}), or save it into the model's own folder"
+    )
+
+
+def transform_of(source: OpenClipName, model: Any) -> Callable[[Image], torch.Tensor]:
+    """Return the function that prepares an image for a model, without random augmentation.
+
+    Raises: ModelLoadError if the model's configuration has settings that open_clip does not know.
+    """
+    from open_clip.transform import PreprocessCfg, image_transform_v2
+
+    settings = model.visual.preprocess_cfg
+    try:
+        found: Callable[[Image], torch.Tensor] = image_transform_v2(PreprocessCfg(**settings), is_train=False)
+    except DAMAGED as error:
+        raise ModelLoadError(
+            f"open_clip: preprocess_cfg={settings!r} of {source.name} is not valid ({type(error).__name__}); "
+            f"correct its {CONFIG}"
+        ) from error
+    return found

@@ -1,1 +1,0 @@
-"""Dual encoders of open_clip: CLIP, SigLIP, CoCa and relatives."""

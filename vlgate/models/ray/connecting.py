@@ -1,0 +1,169 @@
+"""Connect to a Ray cluster that runs already, and choose where on it the actors of a run are placed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from vlgate.errors import OptionError
+
+# Connecting to a Ray cluster that runs already, with an error that says what to do if it does not.
+
+_PATIENCE = 5.0  # seconds for the first connection; Ray itself would try for two minutes, and end the process
+ANSWERS = 30.0
+"""Seconds for a cluster to say that it is one; Ray would wait a quarter of an hour for anything else."""
+_START = "start one with ray start --head, or leave --ray out"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A living node of a cluster: its id, its name for messages, and its CPUs and GPUs."""
+
+    id: str
+    name: str
+    cpus: int
+    gpus: int
+
+
+def check_address(address: str) -> None:
+    """Check, before anything is loaded, that Ray is installed and that something listens at the address.
+
+    Args:
+        address: ``auto``, or ``HOST:PORT``.
+
+    Raises: OptionError if the address cannot be used.
+    """
+    if importlib.util.find_spec("ray") is None:
+        raise OptionError(f"--ray={address} needs Ray, which is not installed; pip install 'vlgate[ray]'")
+    if address.startswith("ray://"):
+        raise OptionError(
+            f"--ray={address}: expected auto or HOST:PORT; Ray's client is not supported, so start pytest on a machine "
+            "of the cluster with --ray=auto, for example with ray job submit"
+        )
+    named = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address
+    if not named or named.startswith("ray://"):
+        return
+    host, _, port = named.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise OptionError(f"--ray={address}: {named!r} is not an address; expected auto or HOST:PORT")
+    try:
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+    except OSError as error:
+        raise OptionError(f"--ray={address}: no cluster answers at {named} ({error}); {_START}") from None
+
+
+def connect(address: str) -> Callable[[], None]:
+    """Connect this process to a cluster.
+
+    Returns: a function that ends the connection; it does nothing if the process was connected before.
+    Raises: OptionError if there is no cluster, or if Ray or Python has another version there.
+    """
+    check_address(address)
+    if address != "auto":
+        _check_health(address)
+    with _calm():
+        import ray
+
+        if ray.is_initialized():
+            return lambda: None
+        try:
+            ray.init(address=address, log_to_driver=False, configure_logging=False, namespace=None)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # Ray raises many classes, and ends the process if nobody answers
+            why = " ".join(str(error).split())
+            raise OptionError(f"--ray={address}: no cluster can be used ({why[:300]}); {_START}") from None
+        end: Callable[[], None] = ray.shutdown
+        return end
+
+
+def _check_health(address: str) -> None:
+    """Refuse an address at which something else than a cluster answers; what else is wrong, connecting will say."""
+    command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
+    try:
+        subprocess.run(command, timeout=ANSWERS, capture_output=True, check=False)  # noqa: S603  # our own options
+    except subprocess.TimeoutExpired:
+        raise OptionError(f"--ray={address}: something else than a Ray cluster answers there; {_START}") from None
+
+
+@contextmanager
+def _calm() -> Iterator[None]:
+    """Keep Ray's warnings and its handler of SIGTERM away from the run."""
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        if main and handler is not None:
+            signal.signal(signal.SIGTERM, handler)
+
+
+def nodes() -> list[Node]:
+    """Return the living nodes of the cluster that this process is connected to, in the order of their ids."""
+    import ray
+
+    found = []
+    for one in ray.nodes():
+        has = one.get("Resources", {})
+        if one["Alive"]:
+            name = f"{one['NodeManagerAddress']} ({one['NodeID'][:6]})"
+            found.append(Node(id=one["NodeID"], name=name, cpus=int(has.get("CPU", 0)), gpus=int(has.get("GPU", 0))))
+    return sorted(found, key=lambda node: node.id)
+
+
+# Where the actors of a run are placed: one on each GPU or, without GPUs, one on each node.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """The place of one actor: its node, what it takes of the node, and the threads that its model computes with."""
+
+    node: Node
+    cpus: int
+    gpus: int
+    threads: int
+
+
+def seats(found: Sequence[Node], device: str, environment: Mapping[str, str] | None = None) -> tuple[Seat, ...]:
+    """Place the actors.
+
+    Args:
+        found: the nodes of the cluster.
+        device: ``auto`` takes the GPUs if the cluster has some, ``cuda`` needs them, ``cpu`` uses none.
+        environment: the variables of the run; ``OMP_NUM_THREADS`` sets the number of threads of every actor.
+
+    Returns: one seat per GPU, or one per node that has CPUs.
+    Raises: OptionError if the cluster does not have the device.
+
+    >>> [seat.threads for seat in seats([Node(id="a", name="a", cpus=16, gpus=4)], "auto", {})]
+    [4, 4, 4, 4]
+    """
+    gpus = sum(node.gpus for node in found)
+    if device not in {"auto", "cpu", "cuda"}:
+        raise OptionError(
+            f"--device={device}: with --ray, Ray chooses the GPU of each actor; expected auto, cpu or cuda"
+        )
+    if device == "cuda" and not gpus:
+        raise OptionError(f"--device=cuda: the cluster has {len(found)} nodes and no GPU; expected auto or cpu")
+    given = (os.environ if environment is None else environment).get("OMP_NUM_THREADS", "")
+    fixed = int(given) if given.isdecimal() and int(given) else 0
+    if gpus and device != "cpu":
+        made = [
+            Seat(node=node, cpus=min(1, node.cpus), gpus=1, threads=fixed or max(1, node.cpus // node.gpus))
+            for node in found
+            for _ in range(node.gpus)
+        ]
+    else:
+        made = [Seat(node=node, cpus=node.cpus, gpus=0, threads=fixed or node.cpus) for node in found if node.cpus]
+    if not made:
+        raise OptionError(f"--ray: the cluster has {len(found)} nodes, and none of them has CPUs or GPUs to give away")
+    return tuple(made)

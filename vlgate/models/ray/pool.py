@@ -1,0 +1,423 @@
+"""The actors of a run, each given one call after the other, and the caller that sees them as one model."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from heapq import heappop, heappush
+from threading import Condition, Lock, Thread
+from typing import Any, TypeVar, cast
+
+from vlgate.asking.batching import Caller, Problem
+from vlgate.errors import ClusterEndedError, ModelReplyError
+from vlgate.models.ray.connecting import Seat
+from vlgate.models.ray.messages import (
+    ASKED,
+    PLAIN,
+    Call,
+    Failed,
+    ImageStore,
+    NotHere,
+    Outcome,
+    Replied,
+    Surface,
+    TooLarge,
+    Wanted,
+    note,
+    raised,
+)
+from vlgate.models.ray.seating import Seated, check_alike, seat_again, seat_all
+from vlgate.types import FloatArray, Match
+
+# The calls that wait for an actor, the earliest first.
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """One call on some items; ``lost`` names the nodes of the actors that ended during it."""
+
+    call: Call
+    items: tuple[object, ...]
+    future: Future[Replied | TooLarge] = field(default_factory=Future)
+    lost: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Waiting:
+    """What waits for an actor. Work that comes back is taken first, because it was put first."""
+
+    _heap: list[tuple[int, Work]] = field(default_factory=list)
+    _changed: Condition = field(default_factory=Condition)
+    _put: int = 0
+    _over: str = ""  # why there is no more
+    _closed: bool = False
+
+    def put(self, work: Work) -> int:
+        """Add work, and return its number, with which it can come back."""
+        with self._changed:
+            self._put += 1
+            self._add(self._put, work)
+            return self._put
+
+    def put_back(self, number: int, work: Work) -> None:
+        """Add work again that an actor did not finish."""
+        with self._changed:
+            self._add(number, work)
+
+    def take(self) -> tuple[int, Work] | None:
+        """Return the earliest work that somebody still waits for; None when there will be no more."""
+        with self._changed:
+            while True:
+                self._changed.wait_for(lambda: self._heap or self._closed)
+                if self._closed:
+                    return None
+                number, work = heappop(self._heap)
+                if work.lost or work.future.set_running_or_notify_cancel():
+                    return number, work
+
+    def close(self, why: str = "the connection to the cluster is closed") -> None:
+        """Give out no more work; whoever waits for some, now or later, gets a ClusterEndedError that says why."""
+        with self._changed:
+            self._closed = True
+            self._over = self._over or why
+            for _, work in self._heap:
+                self._end(work)
+            self._heap.clear()
+            self._changed.notify_all()
+
+    def _add(self, number: int, work: Work) -> None:
+        if self._closed:
+            self._end(work)
+            return
+        heappush(self._heap, (number, work))
+        self._changed.notify()
+
+    def _end(self, work: Work) -> None:
+        if work.lost or work.future.set_running_or_notify_cancel():
+            # Each gets an error of its own: the traceback of one that is raised again and again grows each time.
+            work.future.set_exception(ClusterEndedError(self._over))
+
+
+# The actors of a run: each is given one call after the other, and what an actor loses another one does.
+
+DEPTH = 2  # calls that an actor is given at once: the next one is on its way while the model works on the first
+LOSSES = 3  # actors that may end during one call until the call is at fault
+_AGAIN = 3  # actors that may take the place of one that ended while its node lived
+_NET = 10.0  # seconds for the way of a call and its images, in addition to its time limit
+
+
+@dataclass(slots=True, kw_only=True)
+class Pool:
+    """The actors. ``limit`` is the time that a call may take, in seconds; None for no limit.
+
+    ``retried`` counts the calls that were given to another actor because one ended.
+    """
+
+    wanted: Wanted
+    limit: float | None = None
+    surface: Surface | None = None
+    retried: int = 0
+    calls: int = 0
+    seats: tuple[Seat, ...] = ()
+    gpus: tuple[str, ...] = ()
+    _waiting: Waiting = field(default_factory=Waiting)
+    _seated: list[Seated] = field(default_factory=list)
+    _threads: list[Thread] = field(default_factory=list)
+    _apart: set[str] = field(default_factory=set)  # nodes without the files of this run
+    _images: ImageStore = field(init=False)
+    _lock: Lock = field(default_factory=Lock)
+    _closing: bool = False
+
+    def start(self, places: Sequence[Seat]) -> Surface:
+        """Start an actor in each seat that is free, and load the model on all of them.
+
+        Returns: what the model shows of itself.
+        Raises: ModelLoadError if no actor starts, if the model cannot be loaded on one of them, or if a node has other
+            versions than this process or another model than the other nodes.
+        """
+        import ray
+
+        self._images = ImageStore(ray.put)
+        found = seat_all(places, self.wanted)
+        self._seated = list(found)
+        self.seats = tuple(one.seat for one in found)
+        self.gpus = tuple(one.surface.gpu for one in found)
+        self.surface = found[0].surface
+        for one in found:
+            self._serve(one)
+        return self.surface
+
+    @property
+    def window(self) -> int:
+        """The number of calls that keep all actors busy."""
+        return DEPTH * max(1, len(self._seated))
+
+    def submit(self, call: Call, items: Sequence[object]) -> Work:
+        """Ask for one call; its future holds the replies."""
+        work = Work(call=call, items=tuple(items))
+        self._waiting.put(work)
+        return work
+
+    def plain(self, name: str, items: Sequence[object] = ()) -> Any:
+        """Call a method of the model as it is, and return what it returns."""
+        found = self.submit(Call(called=name, kind="plain"), items).future.result()
+        if isinstance(found, TooLarge):
+            raise ModelReplyError(f"{name}() of the model runs out of memory on {len(items)} items")
+        return found.replies
+
+    def note(self) -> str:
+        """Return what the models note about themselves, each note once."""
+        import ray
+
+        found = []
+        for one in list(self._seated):
+            with suppress(ray.exceptions.RayError):
+                found.append(str(ray.get(one.actor.note.remote(), timeout=_NET)))
+        return "; ".join(dict.fromkeys(filter(None, found)))
+
+    def close(self) -> None:
+        """End the actors."""
+        import ray
+
+        self._closing = True
+        self._waiting.close()
+        for one in self._seated:
+            ray.kill(one.actor)
+        for thread in self._threads:
+            thread.join(timeout=_NET)
+
+    def _serve(self, one: Seated) -> None:
+        for _ in range(1 if self.limit else DEPTH):  # with a limit a call must not wait for another one
+            thread = Thread(target=self._give, args=(one,), daemon=True, name=f"vlgate-{one.seat.node.name}")
+            self._threads.append(thread)
+            thread.start()
+
+    def _give(self, one: Seated) -> None:
+        """Give an actor one call after the other, until it ends or there are no more."""
+        import ray
+
+        while one.alive and (taken := self._waiting.take()) is not None:
+            number, work = taken
+            try:
+                outcome = self._asked(one, work)
+            except ray.exceptions.GetTimeoutError:
+                self._late(one, work)
+            except (ray.exceptions.RayTaskError, ray.exceptions.RaySystemError) as error:
+                why = f"{work.call.called}() cannot be called on the node {one.seat.node.name}: {_line(error)}"
+                work.future.set_exception(ModelReplyError(why))
+            except ray.exceptions.RayError as error:
+                self._lost(one, number, work, error)
+            except BaseException as error:  # noqa: BLE001  # whoever waits for the work raises it
+                work.future.set_exception(error)
+            else:
+                self._settle(one, work, outcome)
+
+    def _asked(self, one: Seated, work: Work) -> Outcome:
+        node = one.seat.node.id
+        outcome = self._sent(one, work, all_by_pixels=False)
+        if isinstance(outcome, NotHere):
+            self._apart.add(node)
+            outcome = self._sent(one, work, all_by_pixels=False)
+        return outcome
+
+    def _sent(self, one: Seated, work: Work, *, all_by_pixels: bool) -> Outcome:
+        import ray
+
+        by_pixels = one.seat.node.id in self._apart
+        wired = self._images.wired(work.items, by_pixels=by_pixels, all_by_pixels=all_by_pixels)
+        self.calls += 1
+        found: Outcome
+        try:
+            reference = one.actor.ask.remote(work.call, wired.items, wired.files, *wired.pixels)
+        except TypeError:  # a load that cannot be pickled
+            if all_by_pixels:
+                raise
+            return self._sent(one, work, all_by_pixels=True)
+        found = ray.get(reference, timeout=self.limit and self.limit + _NET)
+        return found
+
+    def _settle(self, one: Seated, work: Work, outcome: Outcome) -> None:
+        if isinstance(outcome, Failed):
+            work.future.set_exception(raised(outcome, one.seat.node.name))
+        elif isinstance(outcome, NotHere):
+            work.future.set_exception(ModelReplyError(f"{outcome.file} changed while it was read"))
+        else:
+            if isinstance(outcome, Replied):
+                note(work.items, outcome.digests)
+            work.future.set_result(outcome)
+
+    def _lost(self, one: Seated, number: int, work: Work, error: Exception) -> None:
+        """An actor ended: give its work to another one, and put an actor in its place."""
+        name = one.seat.node.name
+        with self._lock:
+            first, one.alive = one.alive, False
+            if first and one in self._seated:
+                self._seated.remove(one)
+        work.lost.append(name)
+        if len(work.lost) >= LOSSES:
+            ended = (
+                f"{work.call.called}() of {len(work.items)} requests ended {LOSSES} actors, on {', '.join(work.lost)}"
+            )
+            remedy = "see Ray's logs of these nodes, or ask less at once with --batch-size"
+            work.future.set_exception(ModelReplyError(f"{ended} ({_line(error)}); {remedy}"))
+        else:
+            self.retried += 1
+            self._waiting.put_back(number, work)
+        if first and not self._closing:
+            self._replace(one, work)
+
+    def _replace(self, one: Seated, work: Work) -> None:
+        found = None
+        if one.generation < _AGAIN:
+            try:
+                found = seat_again(one, self.wanted)
+                if found is not None and self.surface is not None:
+                    check_alike([found], self.surface)
+            except Exception as error:  # noqa: BLE001  # whoever waits for work raises it
+                self._waiting.close(str(error))
+                return
+        if found is not None:
+            self._seated.append(found)
+            self._serve(found)
+        elif not self._seated:
+            last = f"the last one on {one.seat.node.name} during {work.call.called}() of {len(work.items)} requests"
+            ended = f"all {len(self.seats)} actors of the cluster ended, {last}"
+            self._waiting.close(f"{ended}; see Ray's logs, and start the run again")
+
+    def _late(self, one: Seated, work: Work) -> None:
+        import ray
+
+        what = f"{work.call.called}() of {len(work.items)} requests did not return within {self.limit:g} s"
+        remedy = "allow more with --call-timeout, ask less at once with --batch-size, or correct the model"
+        why = f"{what} on the node {one.seat.node.name}; {remedy}"
+        self._waiting.close(why)
+        work.future.set_exception(ClusterEndedError(why))
+        one.alive = False
+        ray.kill(one.actor)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+# A model that is on the actors of a cluster, as the run sees it: with the methods and attributes of the model.
+
+
+class RemoteModel:
+    """Has exactly those methods of the protocols of ``vlgate.types`` that the model on the actors has.
+
+    The methods of ``ASKED`` are called through a ``ClusterCaller`` only.
+    """
+
+    def __init__(self, pool: Pool, surface: Surface) -> None:
+        """Take the pool, which is started, and what the model shows of itself."""
+        self.pool = pool
+        self.cut_texts: set[str] = set()
+        self.neither: set[Match] = set()
+        self.image_names = surface.image_names
+        if surface.threshold is not None:
+            self.decision_threshold = surface.threshold
+        for name in surface.methods:
+            if name in ASKED:
+                setattr(self, name, partial(self._through_caller, name))
+            elif name in PLAIN:
+                setattr(self, name, partial(pool.plain, name))
+        if surface.prepares:
+            self.prepare = partial(self._through_caller, "prepare")
+
+    @property
+    def note(self) -> str:
+        """What the models note about themselves, how many calls another actor took over, and mixed GPUs."""
+        again = self.pool.retried
+        said = f"{again} calls were given to another actor of the cluster because one ended" if again else ""
+        gpus = sorted({gpu for gpu in self.pool.gpus if gpu})
+        mixed = f"scored on GPUs of {len(gpus)} kinds ({', '.join(gpus)}), whose last digits differ" if gpus[1:] else ""
+        return "; ".join(filter(None, (self.pool.note(), said, mixed)))
+
+    @staticmethod
+    def _through_caller(name: str, _: Sequence[Any]) -> object:
+        raise TypeError(f"{name}() of a model on a cluster is called through its ClusterCaller")
+
+
+# Calling the methods of a model that is on several actors, in the same batches as one process would.
+
+Item = TypeVar("Item")
+Reply = TypeVar("Reply")
+
+
+@dataclass(slots=True, kw_only=True)
+class ClusterCaller(Caller):
+    """A ``Caller`` whose calls are made by actors, several at a time.
+
+    The chunks, their order, and what follows if a model runs out of memory or raises are those of a ``Caller``: what
+    was asked after the chunk concerned is thrown away and asked again as the caller would ask it.
+    """
+
+    model: RemoteModel
+
+    @property
+    def _pool(self) -> Pool:
+        return self.model.pool
+
+    def numbers(
+        self,
+        items: Sequence[Item],
+        method: Callable[[Sequence[Item]], object],  # noqa: ARG002  # the actors have it
+        called: str,
+        *,
+        nan: bool = False,
+    ) -> list[float | Problem]:
+        """See ``Caller.numbers``; the method ``called`` of the model is called, whatever ``method`` is."""
+        return cast("list[float | Problem]", self._over(items, Call(called=called, kind="numbers", nan=nan)))
+
+    def rows(
+        self,
+        items: Sequence[Item],
+        method: Callable[[Sequence[Item]], object],  # noqa: ARG002  # the actors have it
+        called: str,
+    ) -> list[FloatArray | Problem]:
+        """See ``Caller.rows`` and ``numbers``."""
+        return cast("list[FloatArray | Problem]", self._over(items, Call(called=called, kind="rows")))
+
+    def strings(
+        self,
+        items: Sequence[Item],
+        method: Callable[[Sequence[Item]], object],  # noqa: ARG002  # the actors have it
+        called: str,
+    ) -> list[str | Problem]:
+        """See ``Caller.strings`` and ``numbers``."""
+        return cast("list[str | Problem]", self._over(items, Call(called=called, kind="strings")))
+
+    def _over(self, items: Sequence[Item], call: Call) -> list[object]:
+        found: list[object] = []
+        flying: deque[Work] = deque()
+        sent = 0
+        try:
+            while len(found) < len(items):
+                while sent < len(items) and len(flying) < self._pool.window:
+                    flying.append(self._pool.submit(call, items[sent : sent + self.size]))
+                    sent += len(flying[-1].items)
+                work = flying[0]
+                outcome = work.future.result()
+                if isinstance(outcome, TooLarge):
+                    self.size, sent = len(work.items) // 2, len(found)
+                    _drop(flying)
+                    continue
+                flying.popleft()
+                self.model.cut_texts.update(outcome.cut)
+                if outcome.neither:
+                    self.model.neither.update(cast("Match", work.items[place]) for place in outcome.neither)
+                found += cast("list[object]", outcome.replies)
+        finally:
+            _drop(flying)
+        return found
+
+
+def _drop(flying: deque[Work]) -> None:
+    for work in flying:
+        work.future.cancel()
+    flying.clear()

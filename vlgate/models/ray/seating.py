@@ -1,0 +1,161 @@
+"""Starting the actors, loading the model on them, and comparing what they loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.ray.actor import Scorer, versions
+from vlgate.models.ray.connecting import Seat, nodes
+from vlgate.models.ray.messages import Failed, Surface, Wanted, raised
+
+_FIRST = 60.0  # seconds until the first actor has its place; a busy cluster may have none free
+_OTHERS = 20.0  # seconds more for the other actors
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Seated:
+    """An actor in its seat, with the model loaded; ``generation`` counts the actors that had the seat before."""
+
+    seat: Seat
+    actor: Any
+    surface: Surface
+    alive: bool = True
+    generation: int = 0
+
+
+def seat_all(places: Sequence[Seat], wanted: Wanted) -> list[Seated]:
+    """Start an actor in each seat, and load the model on those that start in time.
+
+    Raises: ModelLoadError; see ``Pool.start``.
+    """
+    import ray
+
+    actors = [_started(seat) for seat in places]
+    asked = {actor.versions.remote(): (seat, actor) for seat, actor in zip(places, actors, strict=True)}
+    ready, late = ray.wait(list(asked), num_returns=1, timeout=_FIRST)
+    if ready and late:
+        more, late = ray.wait(late, num_returns=len(late), timeout=_OTHERS)
+        ready += more
+    for reference in late:
+        ray.kill(asked[reference][1])
+    if not ready:
+        raise ModelLoadError(
+            f"--ray: none of the {len(places)} actors got its place within {_FIRST:g} s, because others use the CPUs "
+            "or GPUs of the cluster; ray status shows them; wait for their end, or add nodes"
+        )
+    ours = versions()
+    for reference in ready:
+        check_versions(_versions(reference, asked[reference][0]), asked[reference][0].node.name, ours)
+    found = [_loaded(*asked[reference], wanted) for reference in ready]
+    seated = [_first_time(*one) for one in found]
+    check_alike(seated, seated[0].surface, seated[0].seat.node.name)
+    return seated
+
+
+def seat_again(one: Seated, wanted: Wanted) -> Seated | None:
+    """Put an actor in the place of one that ended; None if its node ended, too, or has no place."""
+    import ray
+
+    ray.kill(one.actor)  # it may only be out of reach
+    if one.seat.node.id not in {node.id for node in nodes()}:
+        return None
+    actor = _started(one.seat)
+    reference = actor.versions.remote()
+    try:
+        if not ray.wait([reference], timeout=_FIRST)[0]:
+            ray.kill(actor)
+            return None
+        ray.get(reference)
+        found = _seated(*_loaded(one.seat, actor, wanted))
+    except ray.exceptions.RayError:  # the node ends while the actor starts
+        return None
+    return replace(found, generation=one.generation + 1)
+
+
+def check_versions(theirs: Mapping[str, str], node: str, ours: Mapping[str, str]) -> None:
+    """Compare the versions on a node with those of this process.
+
+    A package that this process does not have is not compared: the model is loaded on the nodes only.
+
+    Raises: ModelLoadError if one differs.
+
+    >>> check_versions({"Python": "3.11.2", "torch": "2.6.0"}, "10.0.0.7", {"Python": "3.11.2"})
+    """
+    differ = [
+        f"{name} {theirs.get(name, 'is missing')} there and {version} here"
+        for name, version in ours.items()
+        if theirs.get(name) != version
+    ]
+    if differ:
+        raise ModelLoadError(
+            f"--ray: the node {node} has other versions than this machine: {', '.join(differ)}; replies would differ, "
+            "so install the same versions on all machines"
+        )
+
+
+def check_alike(found: Sequence[Seated], surface: Surface, first: str = "the other nodes") -> None:
+    """Raise ModelLoadError if an actor loaded another model than the first one did."""
+    for one in found:
+        if one.surface.fingerprint != surface.fingerprint or one.surface.methods != surface.methods:
+            raise ModelLoadError(
+                f"--ray: the node {one.seat.node.name} loaded another model than {first}: its fingerprint is "
+                f"{one.surface.fingerprint[:12]}, not {surface.fingerprint[:12]}; give all nodes the same weights and "
+                "the same code"
+            )
+
+
+def _started(seat: Seat) -> Any:
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    here = NodeAffinitySchedulingStrategy(node_id=seat.node.id, soft=False)
+    return ray.remote(Scorer).options(num_cpus=seat.cpus, num_gpus=seat.gpus, scheduling_strategy=here).remote()
+
+
+def _versions(reference: Any, seat: Seat) -> dict[str, str]:
+    import ray
+
+    try:
+        found: dict[str, str] = ray.get(reference)
+    except ray.exceptions.RayError as error:
+        why = " ".join(str(error).split())
+        raise ModelLoadError(
+            f"--ray: no actor starts on the node {seat.node.name} ({why[-300:]}); install vlgate on it, in the Python "
+            "that ray start was called with"
+        ) from None
+    return found
+
+
+def _loaded(seat: Seat, actor: Any, wanted: Wanted) -> tuple[Seat, Any, Any]:
+    threads = wanted.threads or seat.threads
+    return seat, actor, actor.load.remote(replace(wanted, threads=threads))
+
+
+def _first_time(seat: Seat, actor: Any, loading: Any) -> Seated:
+    import ray
+
+    try:
+        return _seated(seat, actor, loading)
+    except ray.exceptions.RayError as error:
+        why = " ".join(str(error).split())
+        raise ModelLoadError(
+            f"--ray: the actor on the node {seat.node.name} ended while it loaded the model ({why[:300]}); see Ray's "
+            "logs of the node"
+        ) from None
+
+
+def _seated(seat: Seat, actor: Any, loading: Any) -> Seated:
+    import ray
+
+    found = ray.get(loading)
+    if isinstance(found, Failed):
+        error = raised(found, seat.node.name)
+        raise error if not isinstance(error, ModelLoadError) else _on(error, seat.node.name)
+    return Seated(seat=seat, actor=actor, surface=found)
+
+
+def _on(error: ModelLoadError, node: str) -> ModelLoadError:
+    return ModelLoadError(f"{error} (on the node {node})")

@@ -1,1 +1,0 @@
-"""Models whose image input is region features: LXMERT and VisualBERT."""

@@ -1,0 +1,326 @@
+"""The Visual Genome Faster R-CNN of bottom-up attention, as LXMERT uses it (Anderson et al., CVPR 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.fingerprint import digest, digest_path
+from vlgate.models.checkpoints.hub import Pretrained, pretrained
+from vlgate.models.checkpoints.inputs import rgb_images
+from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.regions.detector_network import Config, read_config
+from vlgate.models.regions.detector_stages import Detections, feature_map, kept, predicted, proposals
+from vlgate.models.regions.regions import COUNT, WIDTH, RegionCache, Regions
+from vlgate.types import LazyImage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from torch import Tensor, nn
+
+
+# Prepares images for a detector: resized, in the order blue, green, red, minus the mean, and padded to one size.
+
+_SHORTEST = 16
+"""The shortest side: below it the feature map would be empty. An image of 1 : 63 is stretched to it."""
+
+
+def resized_size(size: tuple[int, int], config: Config) -> tuple[int, int]:
+    """Return the height and width to which an image of the given height and width is resized.
+
+    >>> resized_size((480, 640), Config()), resized_size((300, 900), Config())
+    ((600, 800), (333, 1000))
+    """
+    scale = config.short / min(size)
+    height, width = (config.short, scale * size[1]) if size[0] < size[1] else (scale * size[0], config.short)
+    if max(height, width) > config.long:
+        scale = config.long / max(height, width)
+        height, width = height * scale, width * scale
+    return max(_SHORTEST, int(height + 0.5)), max(_SHORTEST, int(width + 0.5))
+
+
+def pixels_of(image: Image, config: Config, device: str) -> Tensor:
+    """Return an image's blue, green and red minus the mean, resized bilinearly without antialiasing.
+
+    The order is that of the network's training in Caffe, and so that of the published features.
+
+    Args:
+        image: in mode RGB.
+        config: the detector's configuration.
+        device: the device of the result.
+
+    Returns: float32 of shape (3, height, width).
+    """
+    import torch
+    from torch.nn.functional import interpolate
+
+    rgb = torch.from_numpy(np.array(image)).to(device)
+    bgr = rgb.flip(-1).permute(2, 0, 1).float()
+    size = resized_size((image.height, image.width), config)
+    smooth = interpolate(bgr[None], size, mode="bilinear", align_corners=False)[0]
+    mean, std = (smooth.new_tensor(values)[:, None, None] for values in (config.mean, config.std))
+    return (smooth - mean) / std
+
+
+def padded(images: Sequence[Tensor]) -> tuple[Tensor, list[tuple[int, int]]]:
+    """Join images into a batch, with zeros at the right and at the bottom.
+
+    Returns: the batch, of shape (n, 3, height, width), and n pairs of height and width without the padding.
+    """
+    sizes = [(one.shape[1], one.shape[2]) for one in images]
+    height, width = max(size[0] for size in sizes), max(size[1] for size in sizes)
+    batch = images[0].new_zeros((len(images), 3, height, width))
+    for row, one in zip(batch, images, strict=True):
+        row[:, : one.shape[1], : one.shape[2]] = one
+    return batch, sizes
+
+
+# Runs the whole detector, from images to regions, in float32.
+
+AT_ONCE = 8
+"""How many images go through the network together by default."""
+
+
+def detect(
+    network: Any, config: Config, images: Sequence[Image], device: str, at_once: int = AT_ONCE
+) -> list[Regions | None]:
+    """Find the regions of images of any sizes; an image has the same regions in a batch as alone.
+
+    Args:
+        network: a ``network.network`` on the device.
+        config: the detector's configuration.
+        images: in mode RGB.
+        device: the device of the network.
+        at_once: how many images go through the network together.
+
+    Returns: the regions of each image; None if the detector finds too few.
+    """
+    import torch
+
+    # Images of similar shape go together, so that there is little padding.
+    order = sorted(
+        range(len(images)), key=lambda place: resized_size((images[place].height, images[place].width), config)
+    )
+    found: dict[int, Regions | None] = {}
+    with torch.inference_mode(), _full_precision():
+        for start in range(0, len(order), at_once):
+            some = order[start : start + at_once]
+            found |= zip(some, _detected(network, config, [images[place] for place in some], device), strict=True)
+    return [found[place] for place in range(len(images))]
+
+
+def _detected(network: Any, config: Config, images: Sequence[Image], device: str) -> list[Regions | None]:
+    batch, sizes = padded([pixels_of(image, config, device) for image in images])
+    features, places = feature_map(network.backbone, batch, sizes, caffe=config.caffe_maxpool)
+    boxes = proposals(network.proposal_generator, config, features, places, sizes)
+    said = predicted(network.roi_heads, config, features, boxes)
+    every = zip(said, boxes, sizes, strict=True)
+    return [_regions(kept(config, *one), one[2]) for one in every]
+
+
+def _regions(found: Detections | None, size: tuple[int, int]) -> Regions | None:
+    if found is None:
+        return None
+    height, width = size
+    fractions = found.boxes / found.boxes.new_tensor((width, height, width, height))
+    return Regions(
+        features=np.ascontiguousarray(found.features.cpu().numpy(), dtype=np.float32),
+        boxes=np.ascontiguousarray(fractions.cpu().numpy(), dtype=np.float32),
+        objects=found.objects.cpu().numpy().astype(np.int64),
+        object_scores=found.object_scores.cpu().numpy().astype(np.float32),
+        attributes=found.attributes.cpu().numpy().astype(np.int64),
+        attribute_scores=found.attribute_scores.cpu().numpy().astype(np.float32),
+    )
+
+
+@contextmanager
+def _full_precision() -> Iterator[None]:
+    """Keep a GPU's convolutions from rounding to 10 bits (TF32): small differences decide which boxes are kept."""
+    from torch.backends import cudnn
+
+    # Pass the other settings on: flags() switches off those it is not given, cuDNN itself included.
+    with cudnn.flags(
+        enabled=cudnn.enabled, benchmark=cudnn.benchmark, deterministic=cudnn.deterministic, allow_tf32=False
+    ):
+        yield
+
+
+# Finds a detector's folder and loads all of its weights.
+
+PUBLISHED = "unc-nlp/frcnn-vg-finetuned"
+CONFIG = "config.yaml"
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_COUNTER = "num_batches_tracked"  # used in training only; some checkpoints have it
+
+
+def detector_folder(spec: str, folder: Path) -> Path:
+    """Return the local folder of a detector; download a repository that is not in the hub's cache.
+
+    Args:
+        spec: a hub repository ``ORG/NAME[@REVISION]``, a folder, or empty for ``PUBLISHED``.
+        folder: the folder that relative paths start from.
+
+    Raises: ModelLoadError if it is not found; the message names the files, the places searched and the remedy.
+    """
+    source = pretrained(spec, folder, default=PUBLISHED)
+    return Path(source.location) if source.local else _fetched(source)
+
+
+def _fetched(source: Pretrained) -> Path:
+    try:
+        from huggingface_hub import constants, snapshot_download
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name or "huggingface_hub", "hf") from None
+    offline = bool(constants.HF_HUB_OFFLINE)
+    wanted = [CONFIG, *WEIGHTS]
+    try:
+        found = snapshot_download(
+            source.location, revision=source.revision, allow_patterns=wanted, local_files_only=offline
+        )
+    except (OSError, ValueError, RuntimeError) as error:
+        why = "HF_HUB_OFFLINE is set" if offline else "the hub did not provide them"
+        raise ModelLoadError(
+            f"no detector {source.asked}: looked for {CONFIG} and {WEIGHTS[1]} of {source.location} in "
+            f"{constants.HF_HUB_CACHE}, and {why} ({error}); download them on a machine with a network (hf download "
+            f"{source.location}), name their folder, or name a file of features"
+        ) from error
+    return Path(found)
+
+
+def load_detector(folder: Path, device: str) -> tuple[nn.Module, Config, str]:
+    """Load a detector with all of its weights, in float32.
+
+    Returns: the network on the device, its configuration, and the hash of both files.
+    Raises: ModelLoadError if a file is missing or damaged, or a weight is missing, unknown or of another shape.
+    """
+    from vlgate.models.regions.detector_network import network
+
+    file = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
+    if file is None or not (folder / CONFIG).is_file():
+        has = ", ".join(sorted(path.name for path in folder.iterdir())) or "nothing"
+        raise ModelLoadError(f"{folder} holds {has}; a detector is {CONFIG} with {' or '.join(WEIGHTS)}")
+    config = read_config(folder / CONFIG)
+    built = network(config)
+    _fill(built, _state(file), file)
+    try:
+        return built.to(device), config, digest(digest_path(folder / CONFIG), digest_path(file))
+    except RuntimeError as error:
+        raise ModelLoadError(
+            f"the detector cannot be moved to device={device!r} ({error}); try another device"
+        ) from error
+
+
+def _state(file: Path) -> Mapping[str, Any]:
+    """Read tensors from safetensors or a pickle; no code in the file is run."""
+    import pickle
+
+    import torch
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        state = load_file(file) if file.suffix == ".safetensors" else torch.load(file, "cpu", weights_only=True)
+    except (SafetensorError, pickle.UnpicklingError, RuntimeError, OSError, EOFError, ValueError) as error:
+        raise ModelLoadError(
+            f"{file} is damaged, or holds more than tensors, and is not loaded ({type(error).__name__}: "
+            f"{str(error).splitlines()[0] if str(error) else ''}); download it again"
+        ) from error
+    if not isinstance(state, Mapping) or not all(isinstance(value, torch.Tensor) for value in state.values()):
+        raise ModelLoadError(f"{file} does not hold named tensors; expected the weights of a detector")
+    return state
+
+
+def _fill(built: nn.Module, state: Mapping[str, Tensor], file: Path) -> None:
+    own = {name: value for name, value in built.state_dict().items() if not name.endswith(_COUNTER)}
+    given = {name: value for name, value in state.items() if not name.endswith(_COUNTER)}
+    for problem, names in (("lacks", own.keys() - given.keys()), ("has unknown", given.keys() - own.keys())):
+        if names:
+            some = ", ".join(sorted(names)[:3])
+            raise ModelLoadError(
+                f"{file} {problem} weights, {len(names)} of them ({some}); expected those of {PUBLISHED}"
+            )
+    wrong = sorted(name for name in own if own[name].shape != given[name].shape)
+    if wrong:
+        one = wrong[0]
+        shapes = f"{tuple(given[one].shape)}, and {CONFIG} says {tuple(own[one].shape)}"
+        raise ModelLoadError(
+            f"{file}: {len(wrong)} weights have another shape ({one} is {shapes}); use files of one detector"
+        )
+    built.load_state_dict(given, strict=False)
+
+
+# The Visual Genome Faster R-CNN of bottom-up attention, as LXMERT uses it (Anderson et al., CVPR 2018).
+#
+# It is a ResNet-101 up to res4, a region proposal network, RoI pooling to 14 x 14, and res5 on each box, whose mean is
+# the box's feature; 1,600 objects, 400 attributes, 36 boxes per image. References: ``unc-nlp/frcnn-vg-finetuned`` with
+# the research project ``lxmert`` of transformers, and airsplay/py-bottom-up-attention. Two differences are intended:
+#
+# - an image has the same regions in a batch as alone; in the reference, padding changes them; - channels are in the
+# order blue, green, red, as in training; the reference swaps those of files (transformers #19601).
+
+
+class DetectorSource:
+    """A ``RegionSource`` that runs a detector on the images it is asked for."""
+
+    def __init__(
+        self, network: Any, config: Config, *, device: str, fingerprint: str, name: str, at_once: int = AT_ONCE
+    ) -> None:
+        """Take a network of ``load_detector``, and how many images go through it together."""
+        self.fingerprint = f"detector {fingerprint}"
+        self.note = f"regions found by {name} during the run"
+        self._network, self._config, self._device, self._at_once = network, config, device, at_once
+        self._cache = RegionCache()
+
+    def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
+        """Find the regions of each image, as ``RegionSource.regions`` says."""
+        lacking = f"the detector finds fewer than {self._config.detections} regions in {{keys}}"
+        return self._cache.regions(images, self.look, lacking)
+
+    def look(self, images: Sequence[LazyImage]) -> list[Regions | None]:
+        """Find the regions of each image, without the cache.
+
+        Returns: n regions; None for an image in which the detector finds too few.
+        Raises: ImageError for the first image that cannot be decoded.
+        """
+        return detect(self._network, self._config, rgb_images(images), self._device, self._at_once)
+
+
+def detector_source(
+    spec: str,
+    folder: Path,
+    device: str,
+    *,
+    width: int | None = WIDTH,
+    count: int | None = COUNT,
+    at_once: int = AT_ONCE,
+) -> DetectorSource:
+    """Load a detector.
+
+    Args:
+        spec: a hub repository, a folder with ``config.yaml`` and weights, or empty for the published detector.
+        folder: the folder that relative paths start from.
+        device: a name that ``torch.device`` takes.
+        width: the numbers per box that the model takes; None for any.
+        count: the boxes per image that the model takes; None for any.
+        at_once: how many images go through the network together.
+
+    Raises: ModelLoadError if it cannot be loaded, or gives other numbers of boxes or of numbers per box.
+    """
+    try:
+        import torch  # noqa: F401  # is it installed?
+        import torchvision  # noqa: F401  # likewise
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name or "torch", "hf") from None
+    network, config, what = load_detector(detector_folder(spec, folder), device)
+    for name, wanted, given in (("numbers per box", width, config.features), ("boxes", count, config.detections)):
+        if wanted not in (None, given):
+            raise ModelLoadError(
+                f"regions={spec!r}: the model takes {wanted} {name}, the detector gives {given}; name a file "
+                "of features with regions=FILE"
+            )
+    return DetectorSource(network, config, device=device, fingerprint=what, name=spec or PUBLISHED, at_once=at_once)

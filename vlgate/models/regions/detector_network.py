@@ -1,0 +1,309 @@
+"""A detector's configuration (``config.yaml``) and its modules, under the names of the published checkpoint."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vlgate.errors import ModelLoadError
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+
+# A detector's configuration: its layers and its thresholds, read from ``config.yaml``.
+
+_BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """A Faster R-CNN with attributes; the defaults are those of the Visual Genome detector of bottom-up attention.
+
+    ``blocks`` are the numbers of bottlenecks of res2 to res5. The first stage has ``width`` channels inside a
+    bottleneck and ``res2`` at its output. ``mean`` and ``std`` are for blue, green and red, in 0..255. ``overlaps`` are
+    the thresholds of the final suppression of boxes; they are tried in order until ``detections`` boxes remain.
+    """
+
+    blocks: tuple[int, ...] = _BLOCKS[101]
+    stem: int = 64
+    width: int = 64
+    res2: int = 256
+    stride_in_1x1: bool = True
+    caffe_maxpool: bool = True
+    halve_res5: bool = False
+    rpn_hidden: int = 512
+    anchor_sizes: tuple[float, ...] = (64, 128, 256, 512)
+    aspect_ratios: tuple[float, ...] = (0.5, 1.0, 2.0)
+    anchor_offset: float = 0.0
+    rpn_weights: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
+    rpn_overlap: float = 0.7
+    proposals_before: int = 6000
+    proposals_after: int = 300
+    smallest: float = 0.0
+    pooled: int = 14
+    objects: int = 1600
+    attributes: int = 400
+    agnostic: bool = False
+    box_weights: tuple[float, ...] = (10.0, 10.0, 5.0, 5.0)
+    overlaps: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
+    detections: int = 36
+    short: int = 600
+    long: int = 1000
+    mean: tuple[float, ...] = (102.9801, 115.9465, 122.7717)
+    std: tuple[float, ...] = (1.0, 1.0, 1.0)
+
+    @property
+    def stride(self) -> int:
+        """Pixels of the resized image per position of the feature map."""
+        return 16
+
+    @property
+    def features(self) -> int:
+        """Numbers per box: the channels of res5."""
+        return 8 * self.res2
+
+    @property
+    def anchors(self) -> int:
+        """Anchors per position of the feature map."""
+        return len(self.anchor_sizes) * len(self.aspect_ratios)
+
+
+def read_config(file: Path) -> Config:
+    """Read a detector's ``config.yaml``, which has the names of ``unc-nlp/frcnn-vg-finetuned``, in upper or lower case.
+
+    ``input.format`` is ignored: the mean is in the order blue, green, red, and so is the network's input.
+
+    Raises: ModelLoadError if the file cannot be read, lacks a value, or asks for a layer that is not supported.
+    """
+    if file.exists() and not file.is_file():  # reading a pipe would block for ever
+        raise ModelLoadError(f"{file}: is not a regular file; download it again")
+    try:
+        content = _lower(_parsed(file))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelLoadError(f"{file}: cannot be read ({error}); download it again") from None
+    try:
+        return _config(content)
+    except KeyError as error:
+        raise ModelLoadError(
+            f"{file}: lacks {error}; expected a configuration like that of frcnn-vg-finetuned"
+        ) from None
+    except (TypeError, ValueError, IndexError) as error:
+        raise ModelLoadError(f"{file}: {error}; expected a configuration like that of frcnn-vg-finetuned") from None
+
+
+def _parsed(file: Path) -> object:
+    try:
+        yaml: Any = import_module("yaml")
+    except ModuleNotFoundError:
+        raise ModelLoadError(f"{file}: needs PyYAML, which is not installed; pip install 'vlgate[hf]'") from None
+    # Plain values only, and tuples, for which detectron2 writes a tag of its own.
+    loader: Any = type("Loader", (yaml.SafeLoader,), {})
+    loader.add_constructor("tag:yaml.org,2002:python/tuple", lambda self, node: self.construct_sequence(node))
+    try:
+        return yaml.load(file.read_text(encoding="utf-8"), Loader=loader)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error).replace("\n", " ")) from None
+
+
+def _lower(value: object) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key).lower(): _lower(inner) for key, inner in value.items()}
+    return value
+
+
+def _config(content: Any) -> Config:
+    if not isinstance(content, Mapping):
+        raise TypeError(f"holds a {type(content).__name__}, expected names with values")
+    resnet, rpn, anchors = content["resnets"], content["rpn"], content["anchor_generator"]
+    heads, box, size = content["roi_heads"], content["roi_box_head"], content["input"]
+    made = content["proposal_generator"]
+    _check_built(resnet, box, content)
+    hidden = made["hidden_channels"]
+    overlaps = heads["nms_thresh_test"]
+    return Config(
+        blocks=_BLOCKS[resnet["depth"]],
+        stem=int(resnet["stem_out_channels"]),
+        width=int(resnet["width_per_group"]),
+        res2=int(resnet["res2_out_channels"]),
+        stride_in_1x1=bool(resnet["stride_in_1x1"]),
+        caffe_maxpool=bool(content["model"]["max_pool"]),
+        halve_res5=bool(box["res5halve"]),
+        rpn_hidden=4 * int(resnet["res2_out_channels"]) if hidden == -1 else int(hidden),
+        anchor_sizes=_numbers(anchors["sizes"][0]),
+        aspect_ratios=_numbers(anchors["aspect_ratios"][0]),
+        anchor_offset=float(anchors["offset"]),
+        rpn_weights=_numbers(rpn["bbox_reg_weights"]),
+        rpn_overlap=float(rpn["nms_thresh"]),
+        proposals_before=int(rpn["pre_nms_topk_test"]),
+        proposals_after=int(rpn["post_nms_topk_test"]),
+        smallest=float(made["min_size"]),
+        pooled=int(box["pooler_resolution"]),
+        objects=int(heads["num_classes"]),
+        attributes=int(box["num_attrs"]),
+        agnostic=bool(box["cls_agnostic_bbox_reg"]),
+        box_weights=_numbers(box["bbox_reg_weights"]),
+        overlaps=_numbers(overlaps if isinstance(overlaps, list) else [overlaps]),
+        detections=int(content["max_detections"]),
+        short=int(size["min_size_test"]),
+        long=int(size["max_size_test"]),
+        mean=_numbers(content["model"]["pixel_mean"]),
+        std=_numbers(content["model"]["pixel_std"]),
+    )
+
+
+def _numbers(values: Any) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
+def _check_built(resnet: Any, box: Any, content: Any) -> None:
+    expected = (
+        ("resnets.norm", resnet["norm"], "BN"),
+        ("resnets.num_groups", resnet["num_groups"], 1),
+        ("resnets.depth", resnet["depth"], tuple(_BLOCKS)),
+        ("resnets.out_features", resnet["out_features"], ["res4"]),
+        ("roi_box_head.attr", box["attr"], True),
+        ("min_detections", content["min_detections"], content["max_detections"]),
+    )
+    for name, value, right in expected:
+        if value != right and not (isinstance(right, tuple) and value in right):
+            raise ValueError(f"{name} is {value!r}, expected {right!r}")
+
+
+# A detector's modules, under the names of the published checkpoint.
+#
+# The modules only hold weights; ``backbone``, ``proposals`` and ``heads`` use them.
+
+
+def network(config: Config) -> nn.Module:
+    """Build a detector with random weights, in evaluation mode.
+
+    With the default ``config``, its state has the names and shapes of ``unc-nlp/frcnn-vg-finetuned``.
+    """
+    from torch import nn
+
+    whole = nn.Module()
+    whole.backbone = _backbone(config)
+    whole.proposal_generator = _proposal_generator(config)
+    whole.roi_heads = nn.Module()
+    whole.roi_heads.res5 = _res5(config)
+    whole.roi_heads.box_predictor = _box_predictor(config)
+    return whole.eval().requires_grad_(requires_grad=False)
+
+
+def _backbone(config: Config) -> nn.Module:
+    from torch import nn
+
+    backbone = nn.Module()
+    backbone.stem = nn.Module()
+    backbone.stem.conv1 = _normed(3, config.stem, kernel=7, stride=2)
+    inside = config.stem
+    for stage in range(3):
+        outside, stride = config.res2 * 2**stage, 1 if stage == 0 else 2
+        blocks = [
+            bottleneck(
+                inside if place == 0 else outside,
+                config.width * 2**stage,
+                outside,
+                stride=stride if place == 0 else 1,
+                stride_in_1x1=config.stride_in_1x1,
+            )
+            for place in range(config.blocks[stage])
+        ]
+        backbone.add_module(f"res{stage + 2}", nn.Sequential(*blocks))
+        inside = outside
+    return backbone
+
+
+def _res5(config: Config) -> nn.Module:
+    """The head's stage; by default it keeps 14 x 14 positions and is dilated instead of strided, as in training."""
+    from torch import nn
+
+    stride, dilation = (2, 1) if config.halve_res5 else (1, 2)
+    outside = config.features
+    blocks = [
+        bottleneck(
+            outside // 2 if place == 0 else outside,
+            8 * config.width,
+            outside,
+            stride=stride if place == 0 else 1,
+            dilation=dilation,
+            stride_in_1x1=config.stride_in_1x1,
+        )
+        for place in range(config.blocks[3])
+    ]
+    return nn.Sequential(*blocks)
+
+
+def bottleneck(
+    inside: int, width: int, outside: int, *, stride: int = 1, dilation: int = 1, stride_in_1x1: bool = True
+) -> nn.Module:
+    """Return a bottleneck: three convolutions and a shortcut around them.
+
+    Caffe's ResNets put the stride in the first convolution (1 x 1), torchvision's in the second (3 x 3).
+    """
+    from torch import nn
+
+    first, second = (stride, 1) if stride_in_1x1 else (1, stride)
+    block = nn.Module()
+    if inside != outside:
+        block.shortcut = _normed(inside, outside, stride=stride)
+    block.conv1 = _normed(inside, width, stride=first)
+    block.conv2 = _normed(width, width, kernel=3, stride=second, dilation=dilation)
+    block.conv3 = _normed(width, outside)
+    return block
+
+
+def _normed(inside: int, outside: int, *, kernel: int = 1, stride: int = 1, dilation: int = 1) -> nn.Module:
+    """A convolution with its normalisation as a submodule, which the checkpoint calls ``conv1.norm``."""
+    from torch import nn
+
+    padding = dilation * (kernel // 2)
+    convolution = nn.Conv2d(inside, outside, kernel, stride, padding, dilation, bias=False)
+    convolution.norm = nn.BatchNorm2d(outside)
+    return convolution
+
+
+def _proposal_generator(config: Config) -> nn.Module:
+    from torch import nn
+
+    generator = nn.Module()
+    generator.anchor_generator = nn.Module()
+    generator.anchor_generator.cell_anchors = nn.ParameterList([nn.Parameter(cell_anchors(config))])
+    generator.rpn_head = nn.Module()
+    generator.rpn_head.conv = nn.Conv2d(4 * config.res2, config.rpn_hidden, 3, padding=1)
+    generator.rpn_head.objectness_logits = nn.Conv2d(config.rpn_hidden, config.anchors, 1)
+    generator.rpn_head.anchor_deltas = nn.Conv2d(config.rpn_hidden, 4 * config.anchors, 1)
+    return generator
+
+
+def cell_anchors(config: Config) -> Tensor:
+    """Return the anchors around one position: each size in each aspect ratio (height by width), with the same area.
+
+    Returns: x1, y1, x2, y2 in pixels, shape (anchors, 4).
+    """
+    import torch
+
+    boxes = []
+    for size in config.anchor_sizes:
+        for aspect in config.aspect_ratios:
+            width = math.sqrt(size**2 / aspect)
+            boxes.append((-width / 2, -aspect * width / 2, width / 2, aspect * width / 2))
+    return torch.tensor(boxes)
+
+
+def _box_predictor(config: Config) -> nn.Module:
+    from torch import nn
+
+    features = config.features
+    predictor = nn.Module()
+    predictor.cls_score = nn.Linear(features, config.objects + 1)
+    predictor.bbox_pred = nn.Linear(features, 4 * (1 if config.agnostic else config.objects))
+    predictor.cls_embedding = nn.Embedding(config.objects + 1, features // 8)
+    predictor.fc_attr = nn.Linear(features + features // 8, features // 4)
+    predictor.attr_score = nn.Linear(features // 4, config.attributes + 1)
+    return predictor

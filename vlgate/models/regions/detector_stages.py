@@ -1,0 +1,281 @@
+"""A detector's stages: backbone, region proposals (Ren et al., NeurIPS 2015), and the head that keeps boxes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vlgate.models.regions.detector_network import Config
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+# Operations on boxes: arrays of shape (n, 4), with x1, y1, x2, y2 in pixels.
+
+_LARGEST = math.log(1000 / 16)
+"""The most that a box grows, as a logarithm: from 16 pixels to 1,000."""
+
+
+def moved(boxes: Tensor, deltas: Tensor, weights: Sequence[float]) -> Tensor:
+    """Move and scale boxes, each by its own deltas (Girshick et al., CVPR 2014, appendix C).
+
+    Args:
+        boxes: shape (n, 4).
+        deltas: shape (n, 4): the centre's shift in widths and heights, and the logarithms of the two scales.
+        weights: the four divisors of the deltas.
+
+    Returns: boxes of shape (n, 4).
+    """
+    import torch
+
+    corner, size = boxes[:, :2], boxes[:, 2:] - boxes[:, :2]
+    steps = deltas / deltas.new_tensor(weights)
+    centre = corner + 0.5 * size + steps[:, :2] * size
+    half = 0.5 * size * steps[:, 2:].clamp(max=_LARGEST).exp()
+    return torch.cat((centre - half, centre + half), dim=1)
+
+
+def clipped(boxes: Tensor, size: tuple[int, int]) -> Tensor:
+    """Clip boxes to an image of the given height and width."""
+    height, width = size
+    limits = boxes.new_tensor((width, height, width, height))
+    return boxes.clamp(min=0).minimum(limits)
+
+
+# The detector's backbone: the stem and res2 to res4 turn pixels into a feature map, for images of several sizes.
+#
+# A padded image gives the same features as the image alone: before each operation that mixes neighbouring positions,
+# everything beyond the image's end is set to zero, as in the padding of a convolution.
+
+Sizes = list[tuple[int, int]]
+"""The height and width of each image of a batch, at one stage of the network."""
+
+
+def feature_map(
+    backbone: Any, pixels: Tensor, sizes: Sequence[tuple[int, int]], *, caffe: bool
+) -> tuple[Tensor, Sizes]:
+    """Run the stem and res2 to res4.
+
+    Args:
+        backbone: the submodule of that name of ``network.network``.
+        pixels: shape (n, 3, height, width), zero beyond each image's end.
+        sizes: n pairs of height and width.
+        caffe: whether the stem's max pooling has no padding, and its last window may extend beyond the end.
+
+    Returns: features of shape (n, channels, about height / 16, about width / 16), zero beyond each image's end, and
+        the n pairs of height and width within the map.
+    """
+    from torch.nn.functional import max_pool2d
+
+    left = [(_halved(height), _halved(width)) for height, width in sizes]
+    features = _cut(convolved(backbone.stem.conv1, pixels).relu_(), left)
+    features = max_pool2d(features, 3, 2, padding=0 if caffe else 1, ceil_mode=caffe)
+    left = [(_pooled(height, caffe=caffe), _pooled(width, caffe=caffe)) for height, width in left]
+    for stage in (backbone.res2, backbone.res3, backbone.res4):
+        for block in stage:
+            features, left = run_bottleneck(block, features, left)
+    return _cut(features, left), left
+
+
+def run_bottleneck(block: Any, features: Tensor, sizes: Sizes) -> tuple[Tensor, Sizes]:
+    """Run one bottleneck; empty ``sizes`` mean that no image is padded.
+
+    The result is not zero beyond an image's end; set it to zero before the next convolution.
+    """
+    inner = convolved(block.conv1, features).relu_()
+    inside = _strided(sizes, block.conv1.stride[0])
+    inner = convolved(block.conv2, _cut(inner, inside)).relu_()
+    around = convolved(block.shortcut, features) if hasattr(block, "shortcut") else features
+    return convolved(block.conv3, inner).add_(around).relu_(), _strided(inside, block.conv2.stride[0])
+
+
+def convolved(convolution: Any, features: Tensor) -> Tensor:
+    """Run a convolution and then its normalisation."""
+    result: Tensor = convolution.norm(convolution(features))
+    return result
+
+
+def _cut(features: Tensor, sizes: Sizes) -> Tensor:
+    """Set the features beyond each image's end to zero, in place."""
+    for one, (height, width) in zip(features, sizes, strict=bool(sizes)):
+        one[:, height:] = 0
+        one[:, :, width:] = 0
+    return features
+
+
+def _strided(sizes: Sizes, stride: int) -> Sizes:
+    return sizes if stride == 1 else [(_halved(height), _halved(width)) for height, width in sizes]
+
+
+def _halved(length: int) -> int:
+    """The length after a stride of 2, if the padding is half of the kernel."""
+    return (length + 1) // 2
+
+
+def _pooled(length: int, *, caffe: bool) -> int:
+    """The length after max pooling over 3 with a stride of 2; in Caffe the last window begins within the length."""
+    return max(1, length // 2) if caffe else _halved(length)
+
+
+# The region proposal network, which proposes boxes that may hold an object (Ren et al., NeurIPS 2015).
+
+
+def proposals(
+    generator: Any,
+    config: Config,
+    features: Tensor,
+    places: Sequence[tuple[int, int]],
+    sizes: Sequence[tuple[int, int]],
+) -> list[Tensor]:
+    """Propose boxes.
+
+    Args:
+        generator: the submodule ``proposal_generator`` of ``network.network``.
+        config: the detector's configuration.
+        features: shape (n, channels, rows, columns), zero beyond each image's end.
+        places: n pairs of rows and columns that belong to the image.
+        sizes: n pairs of the image's height and width, in pixels.
+
+    Returns: n arrays of boxes of shape (at most ``config.proposals_after``, 4), the likeliest first.
+    """
+    head = generator.rpn_head
+    hidden = head.conv(features).relu_()
+    scores, deltas = head.objectness_logits(hidden), head.anchor_deltas(hidden)
+    cells = generator.anchor_generator.cell_anchors[0]
+    return [
+        _best(config, scores[place, :, :rows, :columns], deltas[place, :, :rows, :columns], cells, sizes[place])
+        for place, (rows, columns) in enumerate(places)
+    ]
+
+
+def grid_anchors(cells: Tensor, rows: int, columns: int, *, stride: int, offset: float) -> Tensor:
+    """Repeat the anchors of one position at every position of the feature map.
+
+    Returns: boxes of shape (rows * columns * anchors, 4), ordered by rows, then columns, then anchors.
+    """
+    import torch
+
+    down, right = torch.meshgrid(
+        (torch.arange(rows, device=cells.device) + offset) * stride,
+        (torch.arange(columns, device=cells.device) + offset) * stride,
+        indexing="ij",
+    )
+    steps = torch.stack((right, down, right, down), dim=-1).reshape(-1, 1, 4)
+    return (steps + cells).reshape(-1, 4)
+
+
+def _best(config: Config, scores: Tensor, deltas: Tensor, cells: Tensor, size: tuple[int, int]) -> Tensor:
+    from torchvision.ops import nms
+
+    anchors, rows, columns = scores.shape
+    likely = scores.permute(1, 2, 0).reshape(-1).sort(descending=True, stable=True)
+    order = likely.indices[: config.proposals_before]
+    steps = deltas.reshape(anchors, 4, rows, columns).permute(2, 3, 0, 1).reshape(-1, 4)[order]
+    grid = grid_anchors(cells, rows, columns, stride=config.stride, offset=config.anchor_offset)[order]
+    boxes = clipped(moved(grid, steps, config.rpn_weights), size)
+    large = ((boxes[:, 2:] - boxes[:, :2]) > config.smallest).all(dim=1)
+    boxes, values = boxes[large], likely.values[: config.proposals_before][large]
+    return boxes[nms(boxes, values, config.rpn_overlap)[: config.proposals_after]]
+
+
+# The detector's head: the features, object and attribute of each box, and which boxes are kept.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Detections:
+    """The boxes that are kept in one image, the most certain first.
+
+    ``boxes`` has shape (n, 4), in pixels of the resized image, ``features`` shape (n, d), and the others shape (n,):
+    indices into the detector's vocabulary, and probabilities.
+    """
+
+    boxes: Tensor
+    features: Tensor
+    objects: Tensor
+    object_scores: Tensor
+    attributes: Tensor
+    attribute_scores: Tensor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Predicted:
+    """The head's output for n boxes: features (n, d), logits of objects and attributes, and deltas (n, 4)."""
+
+    features: Tensor
+    object_logits: Tensor
+    attribute_logits: Tensor
+    deltas: Tensor
+
+
+def predicted(heads: Any, config: Config, features: Tensor, boxes: Sequence[Tensor]) -> list[Predicted]:
+    """Run the head on boxes, ``config.proposals_after`` of them (one image's) at a time to bound the memory.
+
+    Args:
+        heads: the submodule ``roi_heads`` of ``network.network``.
+        config: the detector's configuration.
+        features: the feature map, shape (n, channels, rows, columns).
+        boxes: n arrays of shape (any, 4), in pixels.
+
+    Returns: one record per image.
+    """
+    import torch
+    from torchvision.ops import roi_pool
+
+    rows = torch.cat([torch.cat((one.new_full((len(one), 1), place), one), 1) for place, one in enumerate(boxes)])
+    parts = []
+    for some in torch.split(rows, config.proposals_after):
+        inner = roi_pool(features, some, config.pooled, 1 / config.stride)
+        for block in heads.res5:
+            inner = run_bottleneck(block, inner, [])[0]
+        parts.append(_said(heads.box_predictor, config, inner.mean(dim=(2, 3))))
+    counts = [len(one) for one in boxes]
+    joined = [torch.split(torch.cat(pieces), counts) for pieces in zip(*parts, strict=True)]
+    return [
+        Predicted(features=one, object_logits=objects, attribute_logits=attributes, deltas=deltas)
+        for one, objects, attributes, deltas in zip(*joined, strict=True)
+    ]
+
+
+def _said(predictor: Any, config: Config, features: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    import torch
+
+    objects = predictor.cls_score(features)
+    # The attribute is predicted from the likeliest object, which may be the last: background.
+    with_object = torch.cat((features, predictor.cls_embedding(objects.argmax(dim=1))), dim=1)
+    attributes = predictor.attr_score(predictor.fc_attr(with_object).relu())
+    deltas = predictor.bbox_pred(features).reshape(len(features), -1, 4)
+    best = objects[:, :-1].argmax(dim=1)
+    own = deltas[:, 0] if config.agnostic else deltas[torch.arange(len(deltas), device=deltas.device), best]
+    return features, objects, attributes, own
+
+
+def kept(config: Config, said: Predicted, proposals: Tensor, size: tuple[int, int]) -> Detections | None:
+    """Keep the most certain boxes that do not overlap too much.
+
+    Each box is moved as its likeliest object says, and all boxes compete, whatever their objects: LXMERT's features
+    were made this way. The overlaps of ``config`` are tried in order until enough boxes are left.
+
+    Returns: the boxes; None if even the last overlap leaves fewer than ``config.detections``.
+    """
+    from torchvision.ops import nms
+
+    scores, objects = said.object_logits.softmax(dim=1)[:, :-1].max(dim=1)
+    boxes = clipped(moved(proposals, said.deltas, config.box_weights), size)
+    for overlap in config.overlaps:
+        best = nms(boxes, scores, overlap)[: config.detections]
+        if len(best) == config.detections:
+            break
+    else:
+        return None
+    attribute_scores, attributes = said.attribute_logits[best, :-1].softmax(dim=1).max(dim=1)
+    return Detections(
+        boxes=boxes[best],
+        features=said.features[best],
+        objects=objects[best],
+        object_scores=scores[best],
+        attributes=attributes,
+        attribute_scores=attribute_scores,
+    )

@@ -1,0 +1,146 @@
+"""Region features from files that were made before; each format is a class with the protocol ``Records``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from vlgate.asking.image_identity import is_dated
+from vlgate.errors import DataError, ModelLoadError
+from vlgate.models.checkpoints.fingerprint import digest, digest_path
+from vlgate.models.regions.feature_lmdb import DATA, Volta
+from vlgate.models.regions.feature_records import AGAIN, Names, Records
+from vlgate.models.regions.feature_shards import PATTERN, Npz, Shards
+from vlgate.models.regions.feature_tsv import Tsv
+from vlgate.models.regions.regions import COUNT, WIDTH, RegionCache, Regions
+from vlgate.types import LazyImage
+
+FORMS: Mapping[str, Callable[[Path], Records]] = MappingProxyType(
+    {".tsv": Tsv, ".lmdb": Volta, ".mdb": Volta, ".safetensors": Shards, ".npz": Npz}
+)
+"""The reader of each format, by the end of the file's name."""
+_WHOLE = 2**28
+"""The bytes up to which features are fingerprinted by their content; it takes a third of a second."""
+_ENDS = 65_536  # bytes at the beginning and end of a larger file that its fingerprint covers
+
+
+class FeatureFile:
+    """A file or folder of features; a ``RegionSource``."""
+
+    image_names = True
+
+    def __init__(self, path: Path, records: Records, *, width: int | None, count: int | None) -> None:
+        """Take an open file, and the numbers per box and boxes per image that the model takes."""
+        self.fingerprint = f"regions {_identity(path)}"
+        self.note = f"regions read from {path.name}"
+        self._path, self._records, self._needed = path, records, (count, width)
+        self._names = Names(records.keys())
+        self.images = len(self._names)
+        self._cache = RegionCache()
+
+    def check_first(self) -> None:
+        """Check that the model can take the first image's regions; skip the check if that record is damaged.
+
+        Raises: ModelLoadError if it cannot.
+        """
+        key = next(iter(self._records.keys()))
+        try:
+            first = self._records.read(key)
+        except DataError:
+            return
+        try:
+            self._fitting(key, first)
+        except DataError as error:
+            raise ModelLoadError(str(error)) from None
+
+    def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
+        """Read the regions of each image, as ``RegionSource.regions`` says; the images themselves are not loaded.
+
+        Raises: NoReplyError for the images that the file lacks or whose record is damaged; DataError if a record has
+            other numbers of boxes, or of numbers per box, than the model takes.
+        """
+        lacking = (
+            f"{self._path} has no regions of {{keys}}, but of {self.images:,} others; make them with vlgate "
+            "features, or leave out regions=FILE: images perturbed during the run (with #) are in no file"
+        )
+        return self._cache.regions(images, self._read, lacking)
+
+    def _read(self, images: Sequence[LazyImage]) -> list[Regions | str | None]:
+        return [self._found(image) for image in images]
+
+    def _found(self, image: LazyImage) -> Regions | str | None:
+        key = self._names.find(image.key, image.where)
+        if key is None:
+            return None
+        try:
+            regions = self._records.read(key)
+        except DataError as error:  # only the cases of this image lose their reply
+            return str(error)
+        return self._fitting(key, regions)
+
+    def _fitting(self, key: str, regions: Regions) -> Regions:
+        for name, needed, given in zip(("boxes", "numbers per box"), self._needed, regions.features.shape, strict=True):
+            if needed not in (None, given):
+                raise DataError(self._path, key, f"has {given} {name}, the model takes {needed}", AGAIN)
+        return regions
+
+
+def is_features(path: Path) -> bool:
+    """Whether a path looks like features rather than a detector."""
+    if path.is_dir():
+        return _is_database(path) or any(path.glob(PATTERN))
+    return path.suffix.lower() in FORMS
+
+
+def feature_file(path: Path, *, width: int | None = WIDTH, count: int | None = COUNT) -> FeatureFile:
+    """Open a file or folder of features.
+
+    Args:
+        path: one of ``FORMS``, a folder with ``data.mdb``, or one that ``vlgate features`` wrote.
+        width: the numbers per box that the model takes; None for any.
+        count: the boxes per image that the model takes; None for any.
+
+    Raises: ModelLoadError if it cannot be read, holds no image, or its first record has other numbers of boxes, or of
+        numbers per box, than the model takes.
+    """
+    file = path / DATA if _is_database(path) else path
+    if file.exists() and not (file.is_file() or file.is_dir()):  # reading a pipe would block for ever
+        raise ModelLoadError(f"{file}: is not a regular file; {AGAIN}")
+    source = FeatureFile(path, _form(path)(path), width=width, count=count)
+    if source.images == 0:
+        raise ModelLoadError(f"{path}: holds no image; {AGAIN}")
+    source.check_first()
+    return source
+
+
+def _form(path: Path) -> Callable[[Path], Records]:
+    if path.is_dir():
+        return Volta if _is_database(path) else Shards
+    return FORMS[path.suffix.lower()]
+
+
+def _is_database(folder: Path) -> bool:
+    return folder.is_dir() and (folder / DATA).exists()
+
+
+def _identity(path: Path) -> str:
+    """A hash of the content; of more than ``_WHOLE`` bytes, a hash of their size, dates, beginning and end.
+
+    COCO's features have 16 GB, too many bytes to hash in every run. Without a trustworthy date, all of them are.
+    """
+    files = [path]
+    if path.is_dir():
+        files = [path / DATA] if _is_database(path) else sorted(path.glob(PATTERN))
+    whole = sum(file.stat().st_size for file in files) <= _WHOLE or not all(is_dated(str(file)) for file in files)
+    return digest(*(part for file in files for part in (file.name, digest_path(file) if whole else _ends(file))))
+
+
+def _ends(file: Path) -> str:
+    status = file.stat()
+    with file.open("rb") as stream:
+        first = stream.read(_ENDS)
+        stream.seek(max(0, status.st_size - _ENDS))
+        last = stream.read()
+    dates = status.st_mtime_ns, status.st_ctime_ns  # the first can be set by any program
+    return digest(str(status.st_size), *map(str, dates), first.hex(), last.hex())

@@ -1,0 +1,215 @@
+"""A record of a file of region features: which image its name means, and the check before it is used."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.errors import DataError
+from vlgate.models.regions.regions import Regions
+
+# Finds an image in a file of features: decides which names mean the same image.
+
+_EXTENSION = re.compile(r"(?<=.)\.(?:jpe?g|png|webp|gif|bmp|tiff?|avif|hei[cf])\Z", re.IGNORECASE | re.DOTALL)
+_COCO = re.compile(r"COCO_(?:train|val|test)[0-9]{4}_0*([0-9]+)")
+_COCO_2017 = re.compile(r"0[0-9]{11}")
+_VISUAL_7W = re.compile(r"v7w_0*([0-9]+)")
+_NUMBER = re.compile(r"0*([0-9]+)")
+_FOLDERS = {
+    folder: name
+    for name, folders in (
+        ("coco", "coco train2014 val2014 test2014 test2015 train2017 val2017 test2017 unlabeled2017"),
+        ("vg", "vg VG_100K VG_100K_2 gqa visual7w"),
+    )
+    for folder in folders.split()
+}
+
+
+def image_name(key: str) -> str:
+    """Reduce an image's key to the part that all names of the same image share.
+
+    This drops folders, the extension, the prefixes of COCO and Visual7W, and leading zeros. It keeps the name of a
+    perturbation: a blurred image never has the features of the sharp one.
+
+    >>> image_name("COCO_val2014_000000165831.jpg"), image_name("VG_100K_2/2408124.jpg"), image_name("v7w_12.jpg")
+    ('165831', '2408124', '12')
+    >>> image_name("2357834#blur6"), image_name("VisualDialog_val2018_000000284024.jpg"), image_name("000.png")
+    ('2357834#blur6', 'VisualDialog_val2018_000000284024', '0')
+    """
+    name, mark, perturbation = bare_name(key).partition("#")
+    for pattern in (_COCO, _VISUAL_7W, _NUMBER):
+        if match := pattern.fullmatch(name):
+            return match[1] + mark + perturbation
+    return name + mark + perturbation
+
+
+def bare_name(key: str) -> str:
+    """Return a key without its folders and extension.
+
+    >>> bare_name("VG_100K/1.jpg#blur6"), bare_name("1#blur6.PNG"), bare_name("a.b.jpeg"), bare_name(".png")
+    ('1#blur6', '1#blur6', 'a.b', '.png')
+    """
+    name, mark, perturbation = _nfc(key).partition("#")
+    return _EXTENSION.sub("", name.rpartition("/")[2]) + mark + _EXTENSION.sub("", perturbation)
+
+
+def collection(key: str) -> str:
+    """Return the collection whose number a key holds, or "": COCO's and Visual Genome's numbers overlap.
+
+    COCO's numbers have 12 digits or a prefix, and Visual7W's have a prefix. Otherwise the nearest folder that is named
+    after a collection decides.
+
+    >>> collection("COCO_val2014_000000165831.jpg"), collection("000000165831.jpg"), collection("v7w_165831.jpg")
+    ('coco', 'coco', 'vg')
+    >>> collection("165831"), collection("images/vg/165831.jpg"), collection("vg/me.jpg")
+    ('', 'vg', '')
+    """
+    name = bare_name(key).partition("#")[0]
+    if _COCO.fullmatch(name) or _COCO_2017.fullmatch(name):
+        return "coco"
+    if _VISUAL_7W.fullmatch(name):
+        return "vg"
+    folders = _folders(key) if _NUMBER.fullmatch(name) else ()
+    return next((_FOLDERS[folder] for folder in folders if folder in _FOLDERS), "")
+
+
+class Names:
+    """The keys of a file, to be searched by image."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        """Take all keys; the first of several equal keys counts."""
+        self._keys = dict.fromkeys(keys)
+        self._alike: dict[str, list[str]] = {}
+        for key in self._keys:
+            self._alike.setdefault(image_name(key), []).append(key)
+
+    def __len__(self) -> int:
+        """How many keys there are."""
+        return len(self._keys)
+
+    def find(self, key: str, where: str = "") -> str | None:
+        """Return the file's own key of an image; None if no key matches, or several do.
+
+        Args:
+            key: the image's key.
+            where: the image's path, if it has one.
+
+        >>> Names(["COCO_val2014_000000000012", "13"]).find("000000000012.jpg")
+        'COCO_val2014_000000000012'
+        >>> print(Names(["COCO_val2014_000000000012"]).find("v7w_12.jpg"), Names(["a/1.jpg"]).find("b/1.jpg"))
+        None None
+        """
+        if key in self._keys:
+            return key
+        alike = self._alike.get(image_name(key), [])
+        there = [other for other in alike if where.endswith(f"/{other}")]
+        may_be = [other for other in alike if _may_be(key, other)]
+        exact = [other for other in may_be if bare_name(other) == bare_name(key)]
+        found = there or exact or may_be
+        return found[0] if len(found) == 1 else None
+
+
+def _may_be(key: str, other: str) -> bool:
+    """Whether two keys of the same ``image_name`` can mean one image.
+
+    The benchmarks write COCO's numbers recognisably, and Visual Genome's also bare; so a bare number is never taken
+    for COCO's. A file's name identifies an image only within its folder: ``a/1.jpg`` is not ``b/1.jpg``.
+    """
+    one, two = collection(key), collection(other)
+    if one:
+        return two in (one, "")
+    return two != "coco" and _agree(_folders(key), _folders(other))
+
+
+def _folders(key: str) -> list[str]:
+    return _nfc(key).partition("#")[0].split("/")[-2::-1]
+
+
+def _nfc(key: str) -> str:
+    """A key in the form that own cases and most systems use; macOS names its files in the form NFD."""
+    return key if key.isascii() else unicodedata.normalize("NFC", key)
+
+
+def _agree(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two lists of folders, the nearest first, agree as far as both go."""
+    return all(one == other for one, other in zip(some, others, strict=False))
+
+
+# Checks a record of a file of features before it is used.
+
+AGAIN = "make the file again with vlgate features, or download it again"
+_BESIDE = 1e-4  # how far rounding may move a box beyond its image, as a fraction of the side
+
+
+class Records(Protocol):
+    """A file of features."""
+
+    def keys(self) -> Iterable[str]:
+        """The keys of all images."""
+
+    def read(self, key: str) -> Regions:
+        """Read the regions of an image.
+
+        Raises: DataError that names the key if its record is damaged.
+        """
+
+
+def checked(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], size: tuple[float, float] | None) -> Regions:
+    """Check arrays and return them as regions.
+
+    Args:
+        file: the file they come from, for messages.
+        key: the image's key.
+        arrays: ``features`` of shape (n, d), ``boxes`` of shape (n, 4), and any of the other fields of ``Regions``.
+        size: the image's height and width if the boxes are in pixels; None if they are fractions.
+
+    Raises: DataError if shapes do not agree, a number is not finite, or a box is not within the image.
+    """
+    features = np.asarray(arrays["features"], np.float32)
+    boxes: NDArray[np.float32] = np.asarray(arrays["boxes"], np.float32)
+    if features.ndim != 2 or boxes.shape != (len(features), 4):
+        problem = f"features of shape {features.shape} with boxes of shape {boxes.shape}"
+        raise DataError(file, key, f"{problem}, expected (n, d) and (n, 4)", AGAIN)
+    if size is not None:
+        height, width = size
+        boxes = np.divide(boxes, np.array([width, height, width, height]), dtype=np.float32)
+    if not (np.isfinite(features).all() and np.isfinite(boxes).all()):
+        raise DataError(file, key, "holds numbers that are not finite", AGAIN)
+    if (boxes < -_BESIDE).any() or (boxes > 1 + _BESIDE).any() or (boxes[:, :2] > boxes[:, 2:]).any():
+        raise DataError(file, key, "holds boxes that are not within the image", AGAIN)
+    return Regions(features=features, boxes=boxes.clip(0, 1), **_others(file, key, arrays, len(features)))
+
+
+def _others(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], n: int) -> dict[str, NDArray[Any]]:
+    found = {}
+    for name, kind in (
+        ("objects", np.int64),
+        ("object_scores", np.float32),
+        ("attributes", np.int64),
+        ("attribute_scores", np.float32),
+    ):
+        if name in arrays:
+            if np.shape(arrays[name]) != (n,):
+                raise DataError(file, key, f"{name} of shape {np.shape(arrays[name])} for {n} boxes", AGAIN)
+            found[name] = np.asarray(arrays[name], kind)
+    return found
+
+
+def from_base64(content: bytes | str, kind: type[np.generic]) -> NDArray[Any]:
+    """Decode numbers from base64.
+
+    Returns: an array of shape (n,).
+    Raises: ValueError if the text is not base64, or its length is not a multiple of a number's.
+    """
+    try:
+        return np.frombuffer(base64.b64decode(content, validate=True), kind)
+    except binascii.Error as error:
+        raise ValueError(f"not base64: {error}") from None

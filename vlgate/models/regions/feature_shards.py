@@ -1,0 +1,301 @@
+"""The files that ``vlgate features`` writes and continues: a folder of safetensors, each with some images."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tokenize import TokenError
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.asking.batching import out_of_memory
+from vlgate.errors import DataError, ImageError, ModelLoadError, ModelReplyError
+from vlgate.models.checkpoints.fingerprint import digest
+from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.regions.feature_records import AGAIN, checked
+from vlgate.models.regions.regions import Regions
+from vlgate.types import LazyImage
+
+# The files of features that ``vlgate features`` writes: a folder of safetensors, each with some of the images.
+#
+# Each file holds arrays of shape (images, boxes, ...) under the names of ``Regions``, and, as text, the images' keys
+# and the detector's fingerprint. A file appears whole or not at all. One such file can also be read by itself, and so
+# can the same arrays as ``.npz``, with the keys as ``images``.
+
+PATTERN = "regions-*.safetensors"
+FIELDS = ("features", "boxes", "objects", "object_scores", "attributes", "attribute_scores")
+_SCHEMA = "vlgate regions 1"
+# What numpy and zipfile raise on a broken .npz, found by truncating and altering files.
+_BROKEN = (
+    OSError, ValueError, EOFError, KeyError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, TokenError,
+)  # fmt: skip
+
+
+class Shards:
+    """A folder of such files, or one of them; an image's regions are read on demand."""
+
+    def __init__(self, path: Path) -> None:
+        """List the images.
+
+        Raises: ModelLoadError if a file is damaged or in another format, or if the files are of several detectors.
+        """
+        self._places: dict[str, tuple[Path, int]] = {}
+        self.detectors: set[str] = set()
+        self._opened: dict[Path, Any] = {}
+        self._sizes: dict[Path, int] = {}
+        for file in sorted(path.glob(PATTERN)) if path.is_dir() else [path]:
+            self._opened[file] = _opened(file)
+            self._sizes[file] = file.stat().st_size
+            keys, detector = _head(file, self._opened[file])
+            self.detectors.add(detector)
+            for place, key in enumerate(keys):
+                self._places.setdefault(key, (file, place))
+        if len(self.detectors) > 1:
+            problem = f"holds regions of {len(self.detectors)} detectors"
+            raise ModelLoadError(f"{path}: {problem}; keep one folder per detector")
+
+    def keys(self) -> Iterable[str]:
+        """The keys of all images."""
+        return self._places.keys()
+
+    def read(self, key: str) -> Regions:
+        """Read an image's regions.
+
+        Raises: DataError that names the key if its record is damaged.
+        """
+        file, place = self._places[key]
+        opened, size = self._opened[file], self._sizes[file]
+        if not file.is_file() or file.stat().st_size < size:  # it is mapped: reading beyond its end kills the process
+            raise DataError(file, key, f"was cut off after it was opened, when it had {size:,} bytes", AGAIN)
+        arrays = {name: opened.get_slice(name)[place] for name in opened.keys() if name in FIELDS}  # noqa: SIM118
+        return checked(file, key, arrays, None)
+
+
+class Npz:
+    """One file in numpy's format, which is read at once."""
+
+    def __init__(self, file: Path) -> None:
+        """Read all arrays; none may hold Python objects.
+
+        Raises: ModelLoadError if the file is damaged or in another format.
+        """
+        self._file = file
+        try:
+            # If np.load opened the file itself, it would leave a broken one open.
+            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
+                self._arrays = {name: content[name] for name in (*FIELDS, "images") if name in content}
+        except _BROKEN as error:
+            raise ModelLoadError(f"{file}: cannot be read as .npz of plain arrays ({error}); {AGAIN}") from None
+        # A member without the ending .npy comes as bytes.
+        lengths = {name: len(array) for name, array in self._arrays.items() if getattr(array, "ndim", 0)}
+        if not {"images", "features", "boxes"} <= lengths.keys() or len(set(lengths.values())) != 1:
+            raise ModelLoadError(f"{file}: holds {lengths}; expected images, features and boxes of one length; {AGAIN}")
+        self._places = {str(key): place for place, key in reversed([*enumerate(self._arrays["images"])])}
+
+    def keys(self) -> Iterable[str]:
+        """The keys of all images."""
+        return self._places.keys()
+
+    def read(self, key: str) -> Regions:
+        """Return an image's regions.
+
+        Raises: DataError that names the key if its record is damaged.
+        """
+        place = self._places[key]
+        arrays = {name: array[place] for name, array in self._arrays.items() if name != "images"}
+        return checked(self._file, key, arrays, None)
+
+
+def write_shard(folder: Path, keys: Sequence[str], regions: Sequence[Regions], detector: str) -> Path:
+    """Write the regions of some images into one file of a folder, whole or not at all.
+
+    Args:
+        folder: the folder of all such files.
+        keys: the keys of n images.
+        regions: the images' regions, all of the same shapes.
+        detector: the detector's fingerprint.
+
+    Returns: the file.
+    Raises: OSError if it cannot be written.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import save_file
+
+    arrays = {name: np.ascontiguousarray(np.stack(values)) for name, values in _columns(regions)}
+    # The name is a hash of the keys, so that two processes can write into one folder without a clash.
+    file = folder / PATTERN.replace("*", digest(*keys)[:16])
+    part = file.with_suffix(f".{os.getpid()}.part")
+    head = {"schema": _SCHEMA, "detector": detector, "images": json.dumps(list(keys))}
+    try:
+        save_file(arrays, part, metadata=head)
+        part.replace(file)
+    except SafetensorError as error:  # a full disk, for example
+        raise OSError(str(error)) from None
+    finally:
+        part.unlink(missing_ok=True)
+    return file
+
+
+def _columns(regions: Sequence[Regions]) -> Iterator[tuple[str, list[NDArray[Any]]]]:
+    for name in FIELDS:
+        values = [getattr(one, name) for one in regions]
+        if all(value is not None for value in values):
+            yield name, values
+
+
+def _opened(file: Path) -> Any:
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ModuleNotFoundError:
+        raise missing_package("safetensors", "hf") from None
+    try:
+        return safe_open(file, framework="numpy")
+    except (SafetensorError, OSError) as error:
+        remedy = "remove it and run vlgate features again, which makes the missing regions, or download it again"
+        raise ModelLoadError(f"{file}: cannot be read as safetensors ({error}); {remedy}") from None
+
+
+def _head(file: Path, opened: Any) -> tuple[list[str], str]:
+    head: Mapping[str, str] = opened.metadata() or {}
+    names = set(opened.keys())
+    if head.get("schema") != _SCHEMA or not {"features", "boxes"} <= names:
+        some = ", ".join(sorted(names)[:3])
+        raise ModelLoadError(
+            f"{file}: holds {some}, not regions of images; name a file or folder that vlgate features wrote"
+        )
+    try:
+        keys, detector = [str(key) for key in json.loads(head["images"])], head["detector"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelLoadError(f"{file}: does not name its images or its detector ({error}); {AGAIN}") from None
+    if any(opened.get_slice(name).get_shape()[:1] != [len(keys)] for name in names):
+        raise ModelLoadError(f"{file}: names {len(keys)} images, but its arrays hold another number; {AGAIN}")
+    return keys, detector
+
+
+# Makes files of features; a run continues after the images that an earlier run has finished.
+
+SHARD = 64
+"""Images per file: 20 MB. A run that is killed loses at most so many."""
+
+
+class Detector(Protocol):
+    """Finds regions in images."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies everything but the image that the regions depend on."""
+
+    def look(self, images: Sequence[LazyImage]) -> Sequence[Regions | None]:
+        """Find the regions of each image; None if there are too few."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """How many images there are, were done before and are done now; those left out, with the reason, by key."""
+
+    whole: int
+    before: int
+    made: int = 0
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def make_features(
+    images: Sequence[LazyImage],
+    detector: Detector,
+    folder: Path,
+    *,
+    batch_size: int = 8,
+    tell: Callable[[Progress], None] = lambda _: None,
+) -> Progress:
+    """Write the regions of images into a folder, except those that it already holds.
+
+    Args:
+        images: each with a key of its own.
+        detector: finds the regions.
+        folder: receives the files; created if it does not exist.
+        batch_size: how many images the detector gets together; halved when memory runs out.
+        tell: called after each call of the detector.
+
+    Returns: the counts. An image that cannot be decoded, or has too few regions, is in ``left_out``.
+    Raises: ModelLoadError if the folder holds regions of another detector; ModelReplyError if the memory is too small
+        for one image; OSError if the folder cannot be written to.
+    """
+    done = _done(folder, detector.fingerprint)
+    left = [image for image in images if image.key not in done]
+    progress = Progress(whole=len(images), before=len(images) - len(left))
+    folder.mkdir(parents=True, exist_ok=True)
+    ready: dict[str, Regions] = {}
+    try:
+        for found in _found(left, detector, batch_size, progress):
+            ready |= found
+            progress.made += len(found)
+            if len(ready) >= SHARD:
+                _write(folder, ready, detector)
+            tell(progress)
+    finally:  # also after Ctrl-C
+        _write(folder, ready, detector)
+    return progress
+
+
+def _found(
+    images: Sequence[LazyImage], detector: Detector, batch_size: int, progress: Progress
+) -> Iterator[dict[str, Regions]]:
+    """Yield the regions of the images, batch by batch; halve the batches when memory runs out."""
+    place = 0
+    while place < len(images):
+        some = images[place : place + batch_size]
+        try:
+            found = _looked(some, detector, progress)
+        except (MemoryError, RuntimeError) as error:
+            if not out_of_memory(error):
+                raise
+            if len(some) == 1:
+                raise ModelReplyError(f"{some[0].key}: the memory is too small for one image ({error})") from error
+            batch_size = len(some) // 2
+        else:
+            yield found
+            place += len(some)
+
+
+def _done(folder: Path, fingerprint: str) -> frozenset[str]:
+    if not any(folder.glob(PATTERN)):
+        return frozenset()
+    there = Shards(folder)
+    if there.detectors != {fingerprint}:
+        raise ModelLoadError(f"{folder}: holds regions of another detector or of other weights; name another folder")
+    return frozenset(there.keys())
+
+
+def _looked(images: Sequence[LazyImage], detector: Detector, progress: Progress) -> dict[str, Regions]:
+    try:
+        found = zip(images, detector.look(images), strict=True)
+    except ImageError:
+        whole = [image for image in images if _decodes(image, progress)]
+        if len(whole) == len(images):
+            raise
+        return _looked(whole, detector, progress) if whole else {}
+    seen = {image.key: regions for image, regions in found if regions is not None}
+    progress.left_out |= {image.key: "too few regions" for image in images if image.key not in seen}
+    return seen
+
+
+def _decodes(image: LazyImage, progress: Progress) -> bool:
+    try:
+        image.load()
+    except ImageError as error:
+        progress.left_out[image.key] = str(error)
+        return False
+    return True
+
+
+def _write(folder: Path, ready: dict[str, Regions], detector: Detector) -> None:
+    if ready:
+        write_shard(folder, list(ready), list(ready.values()), detector.fingerprint)
+        ready.clear()

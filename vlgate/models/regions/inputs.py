@@ -1,0 +1,260 @@
+"""The inputs of a model on region features: texts as tokens, images as boxes from a detector or from files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vlgate.errors import ModelLoadError, ModelReplyError
+from vlgate.models.checkpoints import hub
+from vlgate.models.checkpoints.fingerprint import digest
+from vlgate.models.checkpoints.transformers_loading import load_processor
+from vlgate.models.regions.regions import COUNT, WIDTH, Float32, RegionSource
+from vlgate.models.text.control_tokens import ControlTokens
+from vlgate.types import Ask, FloatArray, LazyImage, Match
+
+if TYPE_CHECKING:
+    import torch
+
+
+# Opens the region features that a user names: the published detector, another detector, or files.
+
+
+def check_regions(spec: str, folder: Path) -> None:
+    """Check that the features or the detector that a user names exist; do not import torch.
+
+    Raises: ModelLoadError if not.
+    """
+    from vlgate.models.regions.feature_file import is_features
+
+    path = folder / Path(spec).expanduser()
+    if spec and not path.is_dir() and not (path.exists() and is_features(path)):
+        problem = "is not a file of features" if path.exists() else "is not there"
+        forms = "a .tsv in LXMERT's format, an LMDB in VOLTA's, a file of vlgate features"
+        raise ModelLoadError(f"regions={spec!r}: {path} {problem}; expected {forms}, or a detector's folder")
+
+
+def region_source(
+    spec: str,
+    folder: Path,
+    device: str,
+    dtype: str,  # noqa: ARG001  # the detector always runs in float32
+    *,
+    width: int | None = WIDTH,
+    count: int | None = COUNT,
+) -> RegionSource:
+    """Open the region features that a user names.
+
+    Args:
+        spec: ``""`` for the published detector (``unc-nlp/frcnn-vg-finetuned``), which runs on each image when it is
+            requested; a folder with the ``config.yaml`` and the weights of such a detector; or features: a ``.tsv``
+            in LXMERT's format, an LMDB in VOLTA's, or a folder, ``.safetensors`` or ``.npz`` in the format of
+            ``vlgate features``.
+        folder: the folder that relative paths start from.
+        device: a name that ``torch.device`` takes, for the detector.
+        dtype: the model's. The detector always runs in float32: small differences decide which boxes are kept.
+        width: the numbers per box that the model takes; None for any.
+        count: the boxes per image that the model takes; None for any.
+
+    Returns: the source; the same image has the same regions, in any order and batch.
+    Raises: ModelLoadError if the file or folder does not exist or holds no features, or a package is missing.
+    """
+    from vlgate.models.regions.feature_file import feature_file, is_features
+
+    check_regions(spec, folder)
+    path = folder / Path(spec).expanduser()
+    if spec and is_features(path):
+        return feature_file(path, width=width, count=count)
+    from vlgate.models.regions.detector import detector_source
+
+    return detector_source(spec, folder, device, width=width, count=count)
+
+
+# Makes the inputs of a model on region features: texts as rows of tokens, images as boxes with one vector each.
+
+BERT = "google-bert/bert-base-uncased"
+"""LXMERT and VisualBERT were trained with its tokenizer; VisualBERT's repositories hold none of their own."""
+_VOCABULARIES = ("tokenizer.json", "vocab.txt")
+_PADDED = 64  # an embedding may be padded to a multiple of this; the cased BERT's is shorter by 1,526
+SHORTEST = 4
+"""The least tokens that a text may be cut to: its two ends, a mask, and one word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenRegions:
+    """The regions of n images, on the model's device, padded on the right to the most boxes m among them.
+
+    ``features`` has shape (n, m, d), ``boxes`` shape (n, m, 4), as x1, y1, x2, y2 in 0..1, and ``mask`` of shape
+    (n, m) is 1 for a box and 0 for padding.
+    """
+
+    features: torch.Tensor
+    boxes: torch.Tensor
+    mask: torch.Tensor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionInputs:
+    """Makes the inputs of a model from requests.
+
+    ``length`` is the most tokens of a text, both ends included. ``suffix`` are the tokens before a text's last one;
+    they are never cut. ``width`` is the numbers per box, and ``whose`` names the detectors that give them.
+    ``trained`` is the most tokens of a text in the model's training, None if that is its whole context.
+    """
+
+    tokenizer: Any
+    source: RegionSource
+    length: int
+    width: int
+    device: torch.device
+    dtype: torch.dtype
+    suffix: tuple[int, ...] = ()
+    whose: str = ""
+    trained: int | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies everything but the requests that the inputs depend on; the tokenizer by its content."""
+        return digest(
+            self.source.fingerprint, self.tokenizer.backend_tokenizer.to_str(), str(self.length), str(self.suffix)
+        )
+
+    def text_keys(self, texts: Sequence[str]) -> tuple[list[tuple[int, ...]], list[bool]]:
+        """Return the tokens of each text without padding, and whether it was cut."""
+        rows, cut = self._rows(texts)
+        return [tuple(row) for row in rows], cut
+
+    def tokens(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], list[bool]]:
+        """Encode texts, padded on the right to the longest of them.
+
+        Returns: ``input_ids``, ``attention_mask`` and ``token_type_ids`` of shape (n, length of the longest), and for
+            each text whether it was cut.
+        Raises: NoReplyError for texts that hold a control token.
+        """
+        import torch
+
+        ControlTokens(self.tokenizer).check([(text,) for text in texts])
+
+        rows, cut = self._rows(texts)
+        longest = max(map(len, rows))
+        ids = [row + [self.tokenizer.pad_token_id] * (longest - len(row)) for row in rows]
+        mask = [[1] * len(row) + [0] * (longest - len(row)) for row in rows]
+        input_ids, attention_mask = (torch.tensor(numbers, device=self.device) for numbers in (ids, mask))
+        tensors = {
+            "input_ids": input_ids,
+            "attention_mask": attention_mask,
+            "token_type_ids": torch.zeros_like(input_ids),
+        }
+        return tensors, cut
+
+    def _rows(self, texts: Sequence[str]) -> tuple[list[list[int]], list[bool]]:
+        room = self.length - len(self.suffix)
+        # The tokenizer would warn about texts that are too long; the second result reports them instead.
+        whole = self.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]
+        return [[*row[:-1][: room - 1], *self.suffix, row[-1]] for row in whole], [len(row) > room for row in whole]
+
+    def regions(self, images: Sequence[LazyImage]) -> SeenRegions:
+        """Return the regions of each image; an image that occurs twice is computed, and copied to the device, once.
+
+        Raises: what the source raises, and ModelReplyError if its boxes do not have ``width`` numbers.
+        """
+        import torch
+
+        seen = dict(zip(images, self.source.regions(images), strict=True))
+        for image, regions in seen.items():
+            if regions.features.shape[-1] != self.width:
+                problem = f"{regions.features.shape[-1]} numbers per box, the model takes {self.width}"
+                says = "; ".join(filter(None, (self.source.note, self.whose, "name others with regions=FILE")))
+                raise ModelReplyError(f"the region features of {image.key!r} have {problem}; {says}")
+        places = {image: place for place, image in enumerate(seen)}
+        order = torch.tensor([places[image] for image in images], device=self.device)
+        features = self._tensor(_padded([regions.features for regions in seen.values()]))
+        boxes = self._tensor(_padded([regions.boxes for regions in seen.values()]))
+        counts = torch.tensor([len(regions.boxes) for regions in seen.values()], device=self.device)
+        mask = (torch.arange(features.shape[1], device=self.device) < counts[:, None]).long()
+        return SeenRegions(features=features[order], boxes=boxes[order], mask=mask[order])
+
+    def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
+        """Return the boxes of each image, shape (n, 4), as ``Boxed`` of ``vlgate.probes.explaining`` says.
+
+        Raises: what the source raises.
+        """
+        return [np.asarray(regions.boxes, dtype=np.float64) for regions in self.source.regions(images)]
+
+    def _tensor(self, array: Float32) -> torch.Tensor:
+        import torch
+
+        return torch.from_numpy(array).to(self.device, self.dtype)
+
+
+def _padded(rows: Sequence[Float32]) -> Float32:
+    most = max(map(len, rows))
+    return np.stack([np.pad(row, ((0, most - len(row)), (0, 0))) if len(row) < most else row for row in rows])
+
+
+def asked_text(request: Match | Ask) -> str:
+    """The text or question of a request, unchanged."""
+    return request.question if isinstance(request, Ask) else request.text
+
+
+def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:
+    """Load a model's tokenizer.
+
+    Args:
+        source: the model's checkpoint, which may hold a tokenizer.
+        folder: the folder that relative paths start from.
+        asked: the repository or folder of another tokenizer; "" takes the checkpoint's own, or ``BERT`` if it has none.
+        vocabulary: how many tokens the model knows.
+
+    Raises: ModelLoadError if it is not found, has tokens that the model does not know or far fewer than it knows, or
+        is not a BERT tokenizer, with a token at each end of a text.
+    """
+    place = hub.pretrained(asked, folder, default=BERT) if asked or not _has_tokenizer(source) else source
+    try:
+        tokenizer = _with_a_vocabulary(place)
+    except ModelLoadError as error:
+        remedy = "save a tokenizer beside the weights, or name one with tokenizer=FOLDER"
+        raise ModelLoadError(f"no tokenizer for {source.asked}: {error}; {remedy}") from error
+    ends = tokenizer("")["input_ids"]
+    special = (tokenizer.pad_token_id, tokenizer.mask_token_id)
+    if len(ends) != 2 or None in (*ends, *special) or not hasattr(tokenizer, "backend_tokenizer"):
+        raise ModelLoadError(
+            f"the tokenizer of {place.asked} is not BERT's: expected [CLS], [SEP], [PAD] and [MASK]; name another "
+            "with tokenizer=FOLDER"
+        )
+    if not vocabulary - _PADDED < len(tokenizer) <= vocabulary:
+        raise ModelLoadError(
+            f"the tokenizer of {place.asked} has {len(tokenizer)} tokens, the model {source.asked} knows {vocabulary}; "
+            "name the one that it was trained with: tokenizer=FOLDER"
+        )
+    return tokenizer
+
+
+def _with_a_vocabulary(place: hub.Pretrained) -> Any:
+    import transformers
+
+    # Without a vocabulary the library silently makes a tokenizer to which all words are unknown.
+    if not _has_tokenizer(place):
+        raise ModelLoadError(f"{hub.folder_of(place)} holds none of {', '.join(_VOCABULARIES)}")
+    return load_processor(transformers.AutoTokenizer, place)
+
+
+def _has_tokenizer(source: hub.Pretrained) -> bool:
+    folder = hub.folder_of(source)
+    return any((folder / name).is_file() for name in _VOCABULARIES)
+
+
+def text_length(asked: str, context: int) -> int:
+    """Return the most tokens of a text, both ends included: the model's context, or the number asked for.
+
+    Raises: ModelLoadError if the number is not between ``SHORTEST`` and the context.
+    """
+    if not asked:
+        return context
+    if not asked.isascii() or not asked.isdecimal() or not SHORTEST <= int(asked) <= context:
+        raise ModelLoadError(f"max_length={asked!r}: expected a whole number of tokens from {SHORTEST} to {context}")
+    return int(asked)

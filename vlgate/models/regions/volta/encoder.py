@@ -1,0 +1,319 @@
+"""The arithmetic of VOLTA's models: embeddings of texts and regions, the gated encoder, the matching head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vlgate.models.regions.volta.config import OUTPUT, SELF, Config, Side, Sublayer
+
+if TYPE_CHECKING:
+    import torch
+
+    States = Mapping[Side, torch.Tensor]
+    Streams = dict[Side, torch.Tensor]
+
+
+# The gated encoder, in whose attention sublayers a stream attends to itself, to the other stream or to both.
+#
+# Bugliarello et al. (TACL 2021), section 4.1. A stream that attends to both does so in one softmax. A stream that has
+# no part in a sublayer stays unchanged.
+
+
+class Weights:
+    """A model's weights by name, and the three operations on them."""
+
+    def __init__(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Take the tensors, all on one device and in one precision."""
+        self.tensors = tensors
+
+    def linear(self, name: str, states: torch.Tensor) -> torch.Tensor:
+        """Map ``states`` of shape (..., inputs) to (..., outputs)."""
+        import torch
+
+        return torch.nn.functional.linear(states, self.tensors[f"{name}.weight"], self.tensors[f"{name}.bias"])
+
+    def norm(self, name: str, states: torch.Tensor, eps: float) -> torch.Tensor:
+        """Normalise ``states`` over their last axis."""
+        import torch
+
+        weight, bias = self.tensors[f"{name}.weight"], self.tensors[f"{name}.bias"]
+        return torch.nn.functional.layer_norm(states, weight.shape, weight, bias, eps)
+
+    def rows(self, name: str, numbers: torch.Tensor | int) -> torch.Tensor:
+        """Return rows of an embedding, of shape (*numbers.shape, width)."""
+        return self.tensors[f"{name}.weight"][numbers]
+
+
+def encode(config: Config, weights: Weights, states: States, seen: States) -> States:
+    """Run both streams through all sublayers.
+
+    Args:
+        config: the model's configuration.
+        weights: the model's weights.
+        states: a text stream of shape (n, tokens, width) and a vision stream of shape (n, regions, width).
+        seen: False for padding, as booleans of shape (n, tokens) and (n, regions).
+
+    Returns: both streams, in the same shapes.
+    """
+    import torch
+
+    masks: dict[Side, torch.Tensor] = {side: there[:, None, None, :] for side, there in seen.items()}
+    for place, sublayer in enumerate(config.sublayers):
+        at = f"bert.encoder.layer.{place}"
+        one = sublayer.joined
+        if one is None:
+            states = {**states, **_run(config, weights, sublayer, at, states, masks)}
+            continue
+        # One matrix product over both streams takes a sixth less time than two (BERT's sizes, 2 CPU cores).
+        both: States = {"text": torch.cat([states["text"], states["vision"]], dim=1)}
+        mask: States = {"text": torch.cat([masks["text"], masks["vision"]], dim=-1)}
+        whole, end = _run(config, weights, one, at, both, mask)["text"], states["text"].shape[1]
+        states = {"text": whole[:, :end], "vision": whole[:, end:]}
+    return states
+
+
+def _run(config: Config, weights: Weights, sublayer: Sublayer, at: str, states: States, masks: States) -> States:
+    if sublayer.attends:
+        return _attend(config, weights, sublayer, at, states, masks)
+    return _feed(config, weights, sublayer, at, states)
+
+
+def _attend(config: Config, weights: Weights, sublayer: Sublayer, at: str, states: States, masks: States) -> States:
+    import torch
+
+    def heads(part: str, side: Side) -> torch.Tensor:
+        """Map a side's states and split them into heads."""
+        mapped = weights.linear(f"{at}.{SELF}.{sublayer.prefix(side)}{part}", states[side])
+        return mapped.view(*mapped.shape[:2], sublayer.sides[side].heads, -1).transpose(1, 2)
+
+    keys, values = ({side: heads(part, side) for side in sublayer.sides} for part in ("key", "value"))
+    found: dict[Side, torch.Tensor] = {}
+    for side, stream in sublayer.sides.items():
+        key, value = (torch.cat([part[other] for other in stream.sees], dim=2) for part in (keys, values))
+        mask = torch.cat([masks[other] for other in stream.sees], dim=-1)
+        context = torch.nn.functional.scaled_dot_product_attention(heads("query", side), key, value, attn_mask=mask)
+        inner = context.transpose(1, 2).flatten(2)
+        found[side] = _added(config, weights, f"{at}.{OUTPUT}.{sublayer.prefix(side)}", inner, states[side])
+    return found
+
+
+def _feed(config: Config, weights: Weights, sublayer: Sublayer, at: str, states: States) -> States:
+    found: dict[Side, torch.Tensor] = {}
+    for side, stream in sublayer.sides.items():
+        p = sublayer.prefix(side)
+        inner = activation(stream.activation)(weights.linear(f"{at}.intermediate.{p}dense", states[side]))
+        found[side] = _added(config, weights, f"{at}.output.{p}", inner, states[side])
+    return found
+
+
+def _added(config: Config, weights: Weights, name: str, inner: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+    return weights.norm(f"{name}LayerNorm", weights.linear(f"{name}dense", inner) + states, config.eps)
+
+
+def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Return an activation by its name in a configuration; ``gelu`` is the exact one."""
+    import torch
+
+    return {"gelu": torch.nn.functional.gelu, "relu": torch.relu, "swish": torch.nn.functional.silu}[name]
+
+
+# Embeds texts and regions for the encoder, in a different way for each of the five models.
+#
+# Bugliarello et al. (TACL 2021), section 4.2; details that the paper leaves open are those of VOLTA's release.
+
+_TEXT, _VISION = "bert.embeddings.", "bert.v_embeddings."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """n texts with n images.
+
+    ``ids`` are tokens of shape (n, length), padded on the right. ``features`` are those of the regions, of shape
+    (n, regions, d) in the model's precision, and ``locations`` their boxes, of shape (n, regions, 4 or 5) in float32.
+    ``words`` and ``regions`` are False for padding; they are booleans of shape (n, length) and (n, regions).
+    """
+
+    ids: torch.Tensor
+    words: torch.Tensor
+    features: torch.Tensor
+    locations: torch.Tensor
+    regions: torch.Tensor
+
+
+Regions = tuple["torch.Tensor", "torch.Tensor", "torch.Tensor"]
+
+
+def with_overall(config: Config, features: torch.Tensor, boxes: torch.Tensor, there: torch.Tensor) -> Regions:
+    """Return the locations of regions, and add their mean as a region that represents the whole image.
+
+    Args:
+        config: the model's configuration.
+        features: shape (n, regions, d).
+        boxes: x1, y1, x2, y2 in 0..1, shape (n, regions, 4).
+        there: False for padding, booleans of shape (n, regions).
+
+    Returns: features, locations and ``there``, with one region more if the model takes the mean. A location is the box
+        and, if the model takes five numbers, its share of the image's area.
+    """
+    import torch
+
+    area = (boxes[..., 2:3] - boxes[..., 0:1]) * (boxes[..., 3:4] - boxes[..., 1:2])
+    locations = torch.cat([boxes, area], dim=-1)[..., : config.locations]
+    if not config.overall:
+        return features, locations, there
+    mean = (features * there[..., None]).sum(dim=1, keepdim=True) / there.sum(dim=1)[:, None, None]
+    whole = torch.tensor([0.0, 0.0, 1.0, 1.0, 1.0])[: config.locations].to(locations).expand(len(locations), 1, -1)
+
+    def beside(one: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+        """Put the overall region first or last."""
+        return torch.cat([one, others] if config.overall == "first" else [others, one], dim=1)
+
+    return beside(mean, features), beside(whole, locations), beside(torch.ones_like(there[:, :1]), there)
+
+
+def embed(config: Config, weights: Weights, seen: Seen, task: int = 0) -> Streams:
+    """Embed texts and regions.
+
+    Args:
+        config: the model's configuration.
+        weights: the model's weights.
+        seen: n texts with n images.
+        task: the task of a model with task tokens; its token is inserted after the first token of each text.
+
+    Returns: a text stream of shape (n, tokens, width) and a vision stream of shape (n, regions, width).
+    """
+    ways: dict[str, Callable[..., Streams]] = {
+        "vilbert": _two_streams, "lxmert": _two_streams, "uniter": _uniter, "vl-bert": _vl_bert,
+        "visualbert": _visualbert,
+    }  # fmt: skip
+    return ways[config.embeddings](config, weights, seen, _words(config, weights, seen, task))
+
+
+def _words(config: Config, weights: Weights, seen: Seen, task: int) -> torch.Tensor:
+    """The sum of the embeddings of tokens, positions and types, before the layer norm."""
+    import torch
+
+    places = torch.arange(seen.ids.shape[1], device=seen.ids.device)
+    words = weights.rows(f"{_TEXT}word_embeddings", seen.ids) + weights.rows(f"{_TEXT}position_embeddings", places)
+    words = words + weights.rows(f"{_TEXT}token_type_embeddings", 0)
+    if not config.task_tokens:
+        return words
+    told = weights.rows(f"{_TEXT}task_embeddings", task).expand(len(words), 1, -1)
+    return torch.cat([words[:, :1], told, words[:, 1:]], dim=1)
+
+
+def _two_streams(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
+    image = weights.linear(f"{_VISION}image_embeddings", seen.features)
+    place = weights.linear(f"{_VISION}image_location_embeddings", seen.locations.to(image.dtype))
+    if config.embeddings == "vilbert":
+        vision = weights.norm(f"{_VISION}LayerNorm", image + place, config.eps)
+    else:
+        image, place = (
+            weights.norm(f"{_VISION}{name}LayerNorm", part, config.eps)
+            for name, part in (("Img", image), ("Loc", place))
+        )
+        vision = (image + place) / 2
+    return {"text": weights.norm(f"{_TEXT}LayerNorm", words, config.eps), "vision": vision}
+
+
+def _uniter(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
+    def normal(name: str, states: torch.Tensor) -> torch.Tensor:
+        """Apply the layer norm of that name."""
+        return weights.norm(_TEXT + name, states, config.eps)
+
+    image = normal("image_layer_norm", weights.linear(f"{_TEXT}image_embeddings", seen.features))
+    place = weights.linear(f"{_TEXT}image_location_embeddings", seen.locations.to(image.dtype))
+    vision = image + normal("image_location_layer_norm", place) + weights.rows(f"{_TEXT}token_type_embeddings", 1)
+    return {"text": normal("LayerNorm", words), "vision": normal("v_LayerNorm", vision)}
+
+
+def _visualbert(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
+    """VisualBERT takes the features of regions, but not their locations."""
+    vision = weights.linear(f"{_TEXT}projection", seen.features)
+    vision = vision + weights.rows(f"{_TEXT}position_embeddings_visual", 0)
+    vision = vision + weights.rows(f"{_TEXT}token_type_embeddings_visual", 1)
+    return _normal_together(config, weights, words, vision)
+
+
+def _vl_bert(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
+    """The last region ends the sequence and is added to every word, even if the mean comes first.
+
+    The controlled VL-BERT was trained this way: VOLTA's module takes the last region for the whole image.
+    """
+    import torch
+
+    masked = (seen.features == 0).all(dim=-1, keepdim=True)  # as in pretraining; a detector returns no such region
+    features = torch.where(masked, weights.rows(f"{_TEXT}object_mask_visual_embedding", 0), seen.features)
+    waves = _waves(seen.locations[..., :4], config.coordinates).to(features.dtype)
+    regions = weights.linear(f"{_TEXT}obj_downsample.1", torch.cat([waves, features], dim=-1)).relu()
+
+    places = torch.arange(regions.shape[1], device=regions.device)
+    end = (seen.regions * places).amax(dim=1, keepdim=True)
+    last = places == end
+    beside = weights.norm(f"{_TEXT}visual_ln_text", regions.take_along_dim(end[..., None], dim=1), config.eps)
+    named = weights.rows(f"{_TEXT}object_linguistic_embeddings", 0)
+    if config.masks_regions:
+        named = torch.where(masked, weights.rows(f"{_TEXT}object_mask_word_embedding", 0), named)
+    named = torch.where(last[..., None], weights.rows(f"{_TEXT}end_embedding", 0), named)
+
+    behind = seen.words.sum(dim=1, keepdim=True) + last  # the two positions after the text
+    vision = named + weights.norm(f"{_TEXT}visual_ln_object", regions, config.eps)
+    vision = vision + weights.rows(f"{_TEXT}position_embeddings", behind)
+    vision = vision + weights.rows(f"{_TEXT}token_type_embeddings", 2)
+    return _normal_together(config, weights, words + beside, vision)
+
+
+def _normal_together(config: Config, weights: Weights, words: torch.Tensor, vision: torch.Tensor) -> Streams:
+    text, vision = (weights.norm(f"{_TEXT}LayerNorm", part, config.eps) for part in (words, vision))
+    return {"text": text, "vision": vision}
+
+
+def _waves(boxes: torch.Tensor, dim: int) -> torch.Tensor:
+    """Centre and size of boxes, in hundredths of the image, as sines and cosines of ``dim`` wavelengths.
+
+    Args:
+        boxes: x1, y1, x2, y2 in 0..1, shape (n, regions, 4).
+        dim: the number of wavelengths, which go from 1 to nearly 1,000.
+
+    Returns: shape (n, regions, 8 dim).
+    """
+    import torch
+
+    start, end = boxes[..., :2], boxes[..., 2:]
+    numbers = 100 * torch.cat([(start + end) / 2, end - start], dim=-1)
+    lengths = 1000 ** (torch.arange(dim, dtype=boxes.dtype, device=boxes.device) / dim)
+    angles = numbers[..., None] / lengths
+    return torch.cat([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+
+
+# The matching head, on the encoder's first token and first region.
+
+MATCH = 0
+"""The index of a match in ``cls.bi_seq_relationship``: the pretraining labels an image's own caption 0."""
+
+
+def logits(config: Config, weights: Weights, seen: Seen, task: int = 0) -> torch.Tensor:
+    """Return the matching head's outputs for n texts with n images.
+
+    Args:
+        config: the model's configuration.
+        weights: the model's weights.
+        seen: the texts and images.
+        task: see ``embed``.
+
+    Returns: shape (n, 2), with a match at index ``MATCH``; for a head that ranks, shape (n, 1), higher for a match.
+    """
+    import torch
+
+    streams = embed(config, weights, seen, task)
+    words = seen.words
+    if config.task_tokens:
+        words = torch.cat([torch.ones_like(words[:, :1]), words], dim=1)
+    states = encode(config, weights, streams, {"text": words, "vision": seen.regions})
+    pooled = weights.linear("bert.t_pooler.dense", states["text"][:, 0]).relu()
+    if config.fusion != "text":
+        other = weights.linear("bert.v_pooler.dense", states["vision"][:, 0]).relu()
+        pooled = pooled * other if config.fusion == "mul" else pooled + other
+    return weights.linear(config.head, pooled)

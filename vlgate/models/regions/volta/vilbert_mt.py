@@ -1,0 +1,150 @@
+"""Translates configurations and weights of facebookresearch/vilbert-multi-task to VOLTA's names.
+
+The arithmetic is the same. Lu et al., "12-in-1: Multi-Task Vision and Language Representation Learning" (CVPR 2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from vlgate.errors import ModelLoadError
+from vlgate.models.regions.volta.config import ALIGNMENT, Config
+
+RANKING = "vil_logit"
+"""The head of the retrieval tasks: one number, higher for a better match."""
+TASK_TOKENS = 20
+_GENERAL = ("vocab_size", "max_position_embeddings", "type_vocab_size", "hidden_size", "num_attention_heads",
+            "intermediate_size", "v_hidden_size", "v_num_attention_heads", "v_intermediate_size", "v_feature_size",
+            "hidden_act", "v_hidden_act")  # fmt: skip
+_NEEDED = ("num_hidden_layers", "v_num_hidden_layers", "t_biattention_id", "v_biattention_id", "bi_hidden_size",
+           "bi_num_attention_heads")  # fmt: skip
+_PARTS = ("query", "key", "value")
+
+PUBLISHED: dict[str, Any] = {
+    "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "hidden_size": 768,
+    "num_attention_heads": 12, "intermediate_size": 3072, "num_hidden_layers": 12, "v_feature_size": 2048,
+    "v_hidden_size": 1024, "v_num_hidden_layers": 6, "v_num_attention_heads": 8, "v_intermediate_size": 1024,
+    "bi_hidden_size": 1024, "bi_num_attention_heads": 8, "hidden_act": "gelu", "v_hidden_act": "gelu",
+    "v_biattention_id": [0, 1, 2, 3, 4, 5], "t_biattention_id": [6, 7, 8, 9, 10, 11],
+}  # fmt: skip
+"""``config/bert_base_6layer_6conect.json``, the configuration of the published multi-task model."""
+
+
+def steps(content: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Return the layers in running order, as pairs of a kind (``layer``, ``v_layer``, ``c_layer``) and a number."""
+    found: list[tuple[str, int]] = []
+    text = vision = 0
+    ends = zip(content["t_biattention_id"], content["v_biattention_id"], strict=True)
+    for number, (text_end, vision_end) in enumerate(ends):
+        found += [("layer", place) for place in range(text, text_end)]
+        found += [("v_layer", place) for place in range(vision, vision_end)]
+        found.append(("c_layer", number))
+        text, vision = text_end, vision_end
+    found += [("layer", place) for place in range(text, content["num_hidden_layers"])]
+    return found + [("v_layer", place) for place in range(vision, content["v_num_hidden_layers"])]
+
+
+def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task_tokens: int) -> dict[str, Any]:
+    """Translate a configuration of vilbert-multi-task to one of VOLTA.
+
+    Args:
+        content: names and values of ``config/bert_base_6layer_6conect.json`` or a similar file.
+        where: the name of the file, for messages.
+        head: ``RANKING``, or ``ALIGNMENT`` for the head of the pretraining.
+        task_tokens: the number of tasks that the checkpoint has tokens for; 0 for a pretrained one.
+
+    Raises: ModelLoadError if it is not such a configuration.
+    """
+    lacking = [name for name in _NEEDED if name not in content]
+    if lacking:
+        raise ModelLoadError(
+            f"{where} lacks {', '.join(lacking)}; expected a configuration of vilbert-multi-task "
+            "(config/bert_base_6layer_6conect.json)"
+        )
+    try:
+        settings = _in_words_of_volta(content)
+    except (TypeError, ValueError, KeyError) as error:
+        raise ModelLoadError(f"{where} cannot be read ({type(error).__name__}: {error}); download it again") from error
+    return settings | {"head": head, "task_tokens": task_tokens}
+
+
+def _in_words_of_volta(content: Mapping[str, Any]) -> dict[str, Any]:
+    order = [kind for kind, _ in steps(content)]
+    across = _places(order, "c_layer")
+    wide, heads = content["bi_hidden_size"], content["bi_num_attention_heads"]
+    return {name: content[name] for name in _GENERAL if name in content} | {
+        "tt_attn_sublayers": _places(order, "layer"),
+        "vv_attn_sublayers": _places(order, "v_layer"),
+        "tv_attn_sublayers": across,
+        "vt_attn_sublayers": across,
+        "t_ff_sublayers": [place + 1 for place in sorted(across + _places(order, "layer"))],
+        "v_ff_sublayers": [place + 1 for place in sorted(across + _places(order, "v_layer"))],
+        **{f"sublayer2{v}attn_hidden_size": {str(place): wide for place in across} for v in ("", "v_")},
+        **{f"sublayer2{v}num_attention_heads": {str(place): heads for place in across} for v in ("", "v_")},
+        "pooler_size": wide,
+        "v_pooler_size": wide,
+        "image_embeddings": "vilbert",
+        "add_global_imgfeat": "first",
+        "fusion_method": content.get("fusion_method", "mul"),
+    }
+
+
+def _places(order: Sequence[str], kind: str) -> list[int]:
+    return [2 * place for place, found in enumerate(order) if found == kind]
+
+
+def renamed(content: Mapping[str, Any]) -> dict[str, str]:
+    """Return the prefixes of the encoder's modules in vilbert-multi-task, each with VOLTA's prefix."""
+    found: dict[str, str] = {}
+    for place, (kind, number) in enumerate(steps(content)):
+        own = f"bert.encoder.{kind}.{number}."
+        attends, feeds = f"bert.encoder.layer.{2 * place}.", f"bert.encoder.layer.{2 * place + 1}."
+        if kind == "c_layer":
+            found |= _across(own, attends, feeds)
+        else:
+            v = "" if kind == "layer" else "v_"
+            found |= {f"{own}attention.self.{part}.": f"{attends}attention_self.{v}{part}." for part in _PARTS}
+            for part in ("dense", "LayerNorm"):
+                found[f"{own}attention.output.{part}."] = f"{attends}attention_output.{v}{part}."
+                found[f"{own}output.{part}."] = f"{feeds}output.{v}{part}."
+            found[f"{own}intermediate.dense."] = f"{feeds}intermediate.{v}dense."
+    return found
+
+
+def _across(own: str, attends: str, feeds: str) -> dict[str, str]:
+    """The prefixes of a layer of co-attention, in which 1 is vision and 2 is text."""
+    found: dict[str, str] = {}
+    for v, digit, letter in (("v_", "1", "v"), ("", "2", "t")):
+        found |= {f"{own}biattention.{part}{digit}.": f"{attends}attention_self.{v}{part}." for part in _PARTS}
+        for part in ("dense", "LayerNorm"):
+            found[f"{own}biOutput.{part}{digit}."] = f"{attends}attention_output.{v}{part}."
+            found[f"{own}{letter}_output.{part}."] = f"{feeds}output.{v}{part}."
+        found[f"{own}{letter}_intermediate.dense."] = f"{feeds}intermediate.{v}dense."
+    return found
+
+
+def remedy(config: Config, names: Collection[str]) -> str:
+    """Say what a user should add or leave out if a checkpoint's head or tasks are not those asked for.
+
+    Args:
+        config: the configuration of the model that is asked for.
+        names: the names of the checkpoint's weights.
+
+    Returns: the end of a sentence about the checkpoint; "" if they fit.
+    """
+    told = "bert.embeddings.task_embeddings.weight" in names
+    if config.head == RANKING and f"{RANKING}.weight" not in names:
+        return "has no head that ranks, like ViLBERT before its training on tasks; add head=alignment, without a task"
+    if config.task_tokens and not told:
+        rest = "leave task out" if config.head == ALIGNMENT else "add head=alignment, without a task"
+        return f"has no tokens for tasks, unlike multi_task_model.bin; {rest}"
+    if told and not config.task_tokens:
+        return "has tokens for tasks; add task=8 (captions of Flickr30k) or task=7 (captions of COCO)"
+    return ""
+
+
+UNUSED = (".biOutput.q_dense1.", ".biOutput.q_dense2.")
+"""Modules that the release creates and saves, but does not use."""
+
+HEADS = {"ranking": RANKING, "alignment": ALIGNMENT}

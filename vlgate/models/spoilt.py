@@ -1,0 +1,124 @@
+"""``spoilt:MODEL/FACULTY``: the trained models of the package with one faculty spoilt in their weights.
+
+A gate that passes such a model is worth nothing. The weights are those of the package but for one tensor, whose
+parts change places; so its values, and every other tensor, are as trained.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from vlgate.errors import ModelLoadError, nearest
+from vlgate.models.dual import open_clip
+from vlgate.models.regions import lxmert
+from vlgate.models.tiny import CLIP, LXMERT, check_lxmert, checkpoint
+from vlgate.seeds import generator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoilt:
+    """What is spoilt, in a sentence: the ``axis`` along which a tensor of a file of a model is shuffled."""
+
+    says: str
+    model: str
+    file: str
+    tensor: str
+    axis: int = 0
+
+
+_COLOURS = "Sees red, green and blue in each other's places: the channels of its first convolution are mixed."
+_POSITIONS = "Takes the words of a text in a shuffled order: its position embeddings are shuffled."
+_TOKENS = "Takes every word for another one: its word embeddings are shuffled."
+SPOILT: Mapping[str, Spoilt] = MappingProxyType(
+    {
+        f"{LXMERT}/colours": Spoilt(
+            says=_COLOURS, model=LXMERT, file="region_network.safetensors", tensor="body.0.weight", axis=1
+        ),
+        f"{LXMERT}/positions": Spoilt(
+            says=_POSITIONS,
+            model=LXMERT,
+            file="model.safetensors",
+            tensor="lxmert.embeddings.position_embeddings.weight",
+        ),
+        f"{LXMERT}/tokens": Spoilt(
+            says=_TOKENS, model=LXMERT, file="model.safetensors", tensor="lxmert.embeddings.word_embeddings.weight"
+        ),
+        f"{CLIP}/colours": Spoilt(
+            says=_COLOURS,
+            model=CLIP,
+            file="open_clip_model.safetensors",
+            tensor="visual.trunk.stem.conv.weight",
+            axis=1,
+        ),
+        f"{CLIP}/positions": Spoilt(
+            says=_POSITIONS, model=CLIP, file="open_clip_model.safetensors", tensor="text.positional_embedding"
+        ),
+        f"{CLIP}/tokens": Spoilt(
+            says=_TOKENS, model=CLIP, file="open_clip_model.safetensors", tensor="text.token_embedding.weight"
+        ),
+    }
+)
+"""The spoilt models by name."""
+
+
+def check(weights: str, folder: Path) -> None:
+    """Check that there is such a model, and its packages; import no torch.
+
+    Raises: ModelLoadError if not; the message names the nearest one.
+    """
+    if weights not in SPOILT:
+        raise ModelLoadError(f"there is no spoilt model {weights!r}; {nearest(weights, SPOILT)}")
+    if SPOILT[weights].model == LXMERT:
+        check_lxmert("", folder)
+
+
+def build(weights: str, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> object:
+    """Load a trained model of the package with one tensor shuffled, the same way for the same seed.
+
+    Args:
+        weights: a name of ``SPOILT``.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``.
+        seed: decides the order of the parts of the tensor.
+
+    Raises: ModelLoadError if there is no such model, or if a package or a file is missing.
+    """
+    check(weights, Path())
+    spoilt = SPOILT[weights]
+    load: Callable[..., object] = lxmert.build if spoilt.model == LXMERT else open_clip.build
+    with TemporaryDirectory() as place:
+        folder = Path(place) / spoilt.model
+        shutil.copytree(checkpoint(spoilt.model), folder)
+        _shuffle(folder / spoilt.file, spoilt, seed)
+        return load(str(folder), Path(), device, dtype)
+
+
+def _shuffle(file: Path, spoilt: Spoilt, seed: int) -> None:
+    """Write the file again with a tensor whose parts along an axis have changed places."""
+    from safetensors.numpy import load_file, save_file
+
+    tensors: dict[str, Any] = load_file(file)
+    before = tensors[spoilt.tensor]
+    order = moved(before.shape[spoilt.axis], seed, spoilt.tensor)
+    tensors[spoilt.tensor] = np.ascontiguousarray(before.take(order, axis=spoilt.axis))
+    save_file(tensors, file, metadata={"format": "pt"})
+
+
+def moved(count: int, seed: int, name: str) -> list[int]:
+    """Return the numbers below ``count`` in an order in which none is at its own place.
+
+    >>> sorted(moved(5, 0, "a")) == list(range(5)) and all(place != one for place, one in enumerate(moved(5, 0, "a")))
+    True
+    """
+    order = generator(f"{seed}:spoilt:{name}").permutation(count)
+    found = np.empty(count, np.int64)
+    found[order] = np.roll(order, 1)  # one cycle through all of them
+    return [int(one) for one in found]

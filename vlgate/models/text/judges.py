@@ -1,0 +1,353 @@
+"""Judges of captions and foils: entailment, plausibility, grammaticality and sentence similarity."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from vlgate.errors import ModelLoadError, NoReplyError
+from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, split_options
+from vlgate.models.checkpoints.load_errors import damaged, missing_package, one_line
+from vlgate.models.checkpoints.transformers_loading import load_model, no_bars
+from vlgate.models.text.language_models import causal, masked
+from vlgate.models.text.text_only import ENDLESS, loaded, log_probabilities, longest_text
+from vlgate.types import FloatArray
+
+# Batches of texts of similar length, so that little of the model's work is padding.
+
+BATCH = 64
+"""Texts per forward pass."""
+
+
+def by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
+    """Yield batches of positions, the longest first, so that a lack of memory shows at once.
+
+    >>> list(by_length([3, 9, 4], size=2))
+    [[1, 2], [0]]
+    """
+    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
+def scored(texts: Sequence[Any], columns: int, score: Callable[[list[Any]], FloatArray]) -> FloatArray:
+    """Score items in batches of similar length.
+
+    Args:
+        texts: n texts, or n pairs of texts.
+        columns: how many numbers the scorer gives for each.
+        score: takes a batch of b items and returns shape (b, columns).
+
+    Returns: the scores in the order of ``texts``, shape (n, columns), each distinct item scored once.
+    """
+    distinct = list(dict.fromkeys(texts))
+    found = np.zeros((len(distinct), columns))
+    for places in by_length([_length(text) for text in distinct]):
+        found[places] = score([distinct[place] for place in places])
+    place_of = {text: place for place, text in enumerate(distinct)}
+    return np.asarray(found[[place_of[text] for text in texts]].reshape(len(texts), columns), dtype=np.float64)
+
+
+def _length(text: str | tuple[str, str]) -> int:
+    return len(text) if isinstance(text, str) else sum(map(len, text))
+
+
+# Load classifiers of texts and find their labels by name.
+
+
+class Classifier:
+    """A sequence classification model of transformers whose labels have a known meaning.
+
+    ``fingerprint`` changes with everything that its replies depend on. ``cut_texts`` holds the items so far that were
+    longer than the model's context and lost their end.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, *, columns: Sequence[int], fingerprint: str) -> None:
+        """Wrap a model in evaluation mode; ``columns`` are the positions of the labels that are wanted, in order."""
+        self.fingerprint = fingerprint
+        self.cut_texts: set[str | tuple[str, str]] = set()
+        self._model = model
+        self._tokenizer = tokenizer
+        self._columns = list(columns)
+        self._longest = longest_text(model, tokenizer, ENDLESS)
+
+    def probabilities(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> FloatArray:
+        """Return the probability of each wanted label for texts or pairs of texts, shape (n, labels)."""
+        return scored(texts, len(self._columns), self._batch)
+
+    def _batch(self, texts: list[Any]) -> FloatArray:
+        import torch
+
+        rows = self._tokenizer(texts, truncation=False, verbose=False)["input_ids"]
+        self.cut_texts.update(text for text, row in zip(texts, rows, strict=True) if len(row) > self._longest)
+        limits = {"truncation": True, "max_length": self._longest} if self._longest < ENDLESS else {}
+        inputs = self._tokenizer(texts, padding=True, return_tensors="pt", **limits).to(self._model.device)
+        with torch.inference_mode():
+            likely = log_probabilities(self._model(**inputs).logits)
+        return np.exp(np.asarray(likely.cpu().numpy(), dtype=np.float64))[:, self._columns]
+
+
+def load_classifier(
+    weights: str, folder: Path, wanted: Sequence[Sequence[str]], *, device: str, dtype: str
+) -> Classifier:
+    """Load a classifier.
+
+    Args:
+        weights: a hub repository or a folder. ``?labels=A,B`` names the labels, in the model's order, if its
+            configuration does not.
+        folder: the folder that the user started in.
+        wanted: for each label, what its name may begin with, in lower case.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``.
+
+    Raises: ModelLoadError if the checkpoint cannot be loaded, lacks weights, or if its labels cannot be told.
+    """
+    name, chosen = split_options(weights, ("labels",))
+    source = pretrained(name, folder)
+    model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", device, dtype)
+    if tokenizer.pad_token_id is None:
+        raise ModelLoadError(f"{source.asked}: its tokenizer has no padding token; save it with the model's own one")
+    labels = [model.config.id2label[place] for place in range(model.config.num_labels)]
+    if "labels" in chosen:
+        labels = _given(chosen["labels"], labels, source.asked)
+    columns = _columns(labels, wanted, source.asked)
+    return Classifier(model, tokenizer, columns=columns, fingerprint=f"{what} {','.join(labels)}")
+
+
+def _given(text: str, labels: Sequence[str], asked: str) -> list[str]:
+    given = text.split(",")
+    if len(given) != len(labels):
+        raise ModelLoadError(f"{asked}: labels={text!r} names {len(given)} labels, but the model has {len(labels)}")
+    return given
+
+
+def _columns(labels: Sequence[str], wanted: Sequence[Sequence[str]], asked: str) -> list[int]:
+    found = []
+    for beginnings in wanted:
+        places = [place for place, label in enumerate(labels) if label.strip().lower().startswith(tuple(beginnings))]
+        if len(places) != 1 or len(labels) != len(wanted):
+            names = ",".join(one[0] for one in wanted)
+            raise ModelLoadError(
+                f"{asked} has the labels {', '.join(labels)}; expected {names}; name another model, or say what its "
+                f"labels are, in its order: {asked}?labels={names}"
+            )
+        found += places
+    return found
+
+
+# Natural language inference: does a caption entail its foil, contradict it, or neither?
+
+PAPER = "ynie/albert-xxlarge-v2-snli_mnli_fever_anli_R1_R2_R3-nli"
+"""The model of VALSE (section 4.3)."""
+
+_LABELS = (("entail",), ("neutral",), ("contradict",))
+
+
+class EntailmentModel:
+    """A model of natural language inference with three labels."""
+
+    def __init__(self, classifier: Classifier) -> None:
+        """Wrap a classifier whose labels are entailment, neutral and contradiction."""
+        self.fingerprint = classifier.fingerprint
+        self._classifier = classifier
+
+    def infer(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
+        """Return the probabilities of entailment, neutral and contradiction for (premise, hypothesis), shape (n, 3)."""
+        return self._classifier.probabilities(pairs)
+
+
+def entailment(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> EntailmentModel:
+    """Load a model of natural language inference; the arguments and errors are those of ``load_classifier``."""
+    return EntailmentModel(load_classifier(weights or PAPER, folder, _LABELS, device=device, dtype=dtype))
+
+
+# Plausibility: the perplexity of texts under a causal or a masked language model, in batches.
+
+
+class _LanguageModel(Protocol):
+    fingerprint: str
+
+    def perplexity(self, texts: Sequence[str]) -> FloatArray:
+        """Return perplexities, shape (n,)."""
+        ...
+
+
+class Plausibility:
+    """A language model that scores any number of texts."""
+
+    def __init__(self, model: _LanguageModel) -> None:
+        """Wrap a language model of ``vlgate.models.text``, which scores one batch."""
+        self.fingerprint = model.fingerprint
+        self._model = model
+
+    def perplexity(self, texts: Sequence[str]) -> FloatArray:
+        """Return perplexities, shape (n,); lower is more plausible.
+
+        Raises: NoReplyError, with the positions of all of them, if there are texts with too few tokens.
+        """
+        found = np.zeros(len(texts))
+        short: list[int] = []
+        why = ""
+        for places in by_length([len(text) for text in texts]):
+            try:
+                found[places] = self._model.perplexity([texts[place] for place in places])
+            except NoReplyError as error:
+                short += [places[place] for place in error.positions]
+                why = str(error)
+        if short:
+            raise NoReplyError(short, why)
+        return found
+
+
+def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> Plausibility:
+    """Load a causal language model by its hub repository or folder, or a masked one as ``masked:NAME``.
+
+    Raises: ModelLoadError if the checkpoint cannot be loaded or is of another kind.
+    """
+    kind, _, name = weights.partition(":")
+    if kind == "masked" and name:
+        return Plausibility(masked(name, folder, device=device, dtype=dtype))
+    return Plausibility(causal(weights, folder, device=device, dtype=dtype))
+
+
+# Grammaticality: a classifier trained on CoLA, and the likelihood of a text against that of its original.
+#
+# GRUEN (Zhu and Bhat 2020), which VALSE applies, adds the two for each sentence. Its sum depends on the models that it
+# was tuned for, so the parts are given here on their own, each in 0..1.
+
+_LABELS_GRAMMATICALITY = (("unacceptable", "ungrammatical"), ("acceptable", "grammatical"))
+
+
+class Acceptability:
+    """A classifier of acceptable and unacceptable sentences, as those trained on CoLA (Warstadt et al. 2019)."""
+
+    def __init__(self, classifier: Classifier) -> None:
+        """Wrap a classifier whose labels are unacceptable and acceptable."""
+        self.fingerprint = classifier.fingerprint
+        self._classifier = classifier
+
+    def acceptability(self, texts: Sequence[str]) -> FloatArray:
+        """Return the probability that each text is acceptable, shape (n,)."""
+        return np.asarray(self._classifier.probabilities(texts)[:, 1], dtype=np.float64)
+
+
+class Likelihood:
+    """The likelihood of a language model as a judge of grammaticality."""
+
+    def __init__(self, model: Plausibility) -> None:
+        """Wrap a language model."""
+        self._model = model
+
+    def acceptability(self, texts: Sequence[str]) -> FloatArray:
+        """Return the mean probability of a token (the geometric mean) in 0..1 for each text, shape (n,)."""
+        return np.asarray(1 / self._model.perplexity(texts), dtype=np.float64)
+
+    def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
+        """Return how likely each text is in proportion to its original, at most 1, shape (n,).
+
+        The original is the caption, which somebody wrote; a foil much less likely than it may be ungrammatical.
+
+        Raises: NoReplyError if there are not as many originals as texts, or if one is too short.
+        """
+        if len(originals) != len(texts):
+            raise NoReplyError((), f"{len(originals)} originals for {len(texts)} texts; give one for each")
+        both = self._model.perplexity([*originals, *texts])
+        return np.asarray(np.minimum(1, both[: len(texts)] / both[len(texts) :]), dtype=np.float64)
+
+
+def grammaticality(
+    weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32"
+) -> Acceptability | Likelihood:
+    """Load a classifier of acceptability, or a language model as ``likelihood:NAME``.
+
+    The arguments and errors are those of ``load_classifier`` and ``plausibility``.
+    """
+    kind, _, name = weights.partition(":")
+    if kind == "likelihood" and name:
+        return Likelihood(plausibility(name, device, folder=folder, dtype=dtype))
+    return Acceptability(load_classifier(weights, folder, _LABELS_GRAMMATICALITY, device=device, dtype=dtype))
+
+
+# Sentence similarity: embeddings of a model of sentence-transformers.
+
+_MODULES = "modules.json"
+_POOLER = (r"pooler\..*",)  # models that pool in another way are published without it
+
+
+class SentenceEncoder:
+    """A model of sentence-transformers."""
+
+    def __init__(self, model: Any, *, fingerprint: str) -> None:
+        """Wrap a loaded ``SentenceTransformer``."""
+        self.fingerprint = fingerprint
+        self._model = model
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Return unit vectors, shape (n, d); their products are cosines."""
+        if not texts:
+            return np.zeros((0, self._model.get_embedding_dimension()))
+        found = self._model.encode(list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)
+        return np.asarray(found, dtype=np.float64)
+
+
+def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> SentenceEncoder:
+    """Load a model of sentence-transformers by its hub repository or folder.
+
+    No code of the repository is run, and only modules of sentence-transformers itself are taken.
+
+    Raises: ModelLoadError if the library is missing, or the checkpoint cannot be loaded or lacks weights.
+    """
+    try:
+        import sentence_transformers
+        import transformers
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name or "sentence-transformers", "text") from None
+    source = pretrained(weights, folder)
+    place = folder_of(source)
+    _check_modules(source, place)
+    first = replace(source, location=str(_first(place)), local=True)
+    load_model(transformers.AutoModel, first, device="cpu", dtype=dtype, may_miss=_POOLER)
+    try:
+        with no_bars():
+            model = sentence_transformers.SentenceTransformer(
+                str(place),
+                device=device,
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"dtype": dtype, "use_safetensors": any(_first(place).glob("*.safetensors"))},
+            )
+    except damaged() as error:
+        raise ModelLoadError(f"{source.asked} cannot be loaded ({one_line(error)}); download it again") from error
+    what = f"{identity(source)} {sentence_transformers.__version__} {transformers.__version__} {dtype}"
+    return SentenceEncoder(model, fingerprint=what)
+
+
+def _modules(place: Path) -> list[dict[str, Any]]:
+    file = place / _MODULES
+    found = json.loads(file.read_text(encoding="utf-8"))
+    if not (isinstance(found, list) and found and all(isinstance(one, dict) for one in found)):
+        raise ValueError(f"{file} is not a list of modules")
+    if any(Path(str(one.get("path", ""))).is_absolute() or ".." in str(one.get("path", "")) for one in found):
+        raise ValueError(f"{file} names a folder outside of {place}")
+    return found
+
+
+def _check_modules(source: Pretrained, place: Path) -> None:
+    try:
+        types = [str(one.get("type")) for one in _modules(place)]
+    except (OSError, ValueError) as error:
+        raise ModelLoadError(
+            f"{source.asked} is not a model of sentence-transformers ({error}); name one, such as "
+            "sentence-transformers/all-MiniLM-L6-v2"
+        ) from error
+    if foreign := [one for one in types if not one.startswith("sentence_transformers.")]:
+        raise ModelLoadError(f"{source.asked} runs code of its own, {foreign[0]}; name a model without")
+
+
+def _first(place: Path) -> Path:
+    return place / str(_modules(place)[0].get("path", ""))

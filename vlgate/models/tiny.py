@@ -1,0 +1,85 @@
+"""``tiny-lxmert`` and ``tiny-clip``: small models that were trained on the drawn scenes, in the package itself.
+
+Each is a folder of ``fixtures/checkpoints`` that is loaded like any other folder of its family; its README says what it
+was trained on and what it reaches. The start of every run checks the default model, so what a family needs is imported
+when a model is built, or when there are options to check.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import vlgate
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints import hub
+from vlgate.models.checkpoints.load_errors import missing_package
+
+if TYPE_CHECKING:
+    from vlgate.models.dual.open_clip import OpenClip
+    from vlgate.models.regions.lxmert import Lxmert
+
+LXMERT, CLIP = "tiny-lxmert", "tiny-clip"
+PACKAGES = ("torch", "torchvision", "transformers")
+NEEDS_NOTHING = "--model=bag-of-words"
+"""The embedded model for a machine without torch."""
+
+
+def checkpoint(name: str) -> Path:
+    """Return the folder of an embedded model.
+
+    Raises: ModelLoadError if it is not there.
+    """
+    folder = Path(vlgate.__file__).parent / "fixtures" / "checkpoints" / name
+    if not folder.is_dir():
+        raise ModelLoadError(
+            f"{name}: there is no folder {folder}; reinstall vlgate, or run `make train` in a checkout"
+        )
+    return folder
+
+
+def build_lxmert(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> Lxmert:
+    """Load ``tiny-lxmert``.
+
+    Args:
+        weights: nothing, or options of ``lxmert`` after a question mark.
+        folder: the folder that relative paths start from.
+        device: a name that ``torch.device`` takes.
+        dtype: ``float32``, ``float16`` or ``bfloat16``; the region network always computes in float32.
+
+    Raises: ModelLoadError if a package or a file is missing.
+    """
+    from vlgate.models.regions import lxmert
+
+    check_lxmert(weights, folder)
+    return lxmert.build(f"{checkpoint(LXMERT)}{weights}", folder, device, dtype)
+
+
+def check_lxmert(weights: str, folder: Path) -> None:
+    """Check the options and the packages; import neither torch nor transformers.
+
+    Raises: ModelLoadError if an option is wrong, weights are named, or a package is missing.
+    """
+    lacking = [package for package in PACKAGES if find_spec(package) is None]
+    if lacking:
+        raise ModelLoadError(f"{LXMERT}: {missing_package(lacking[0], 'hf')}, or use {NEEDS_NOTHING}, which needs none")
+    place = checkpoint(LXMERT)
+    if not weights:
+        return
+    from vlgate.models.regions import lxmert
+
+    name, _ = hub.split_options(weights, lxmert.OPTIONS)
+    if name:
+        raise ModelLoadError(f"{LXMERT}:{weights}: its weights are in the package; write lxmert:{weights} for others")
+    lxmert.check(f"{place}{weights}", folder)
+
+
+def build_clip(device: str = "cpu", dtype: str = "float32") -> OpenClip:
+    """Load ``tiny-clip``; the arguments are those of ``build_lxmert``.
+
+    Raises: ModelLoadError if a package or a file is missing.
+    """
+    from vlgate.models.dual import open_clip
+
+    return open_clip.build(str(checkpoint(CLIP)), Path(), device, dtype)

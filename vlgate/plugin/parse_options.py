@@ -1,0 +1,326 @@
+"""Read the settings of the command line, the ini file and the environment into one Options record."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import pytest
+
+from vlgate.asking.cache.folder import (
+    DEFAULT_SIZE,
+    LEAST_LIMIT,
+    default_folder,
+    file_in_the_way,
+    parsed_size,
+    shown_size,
+)
+from vlgate.audit.label_fixes import place_of
+from vlgate.errors import UnknownNameError, VlgateError
+from vlgate.plugin.settings import SETTINGS, Setting
+from vlgate.probes.controls.registry import BY_DEFAULT, DEFAULT_LIMIT, LIMIT, chosen
+from vlgate.probes.shrink.families import FAMILIES, Family
+from vlgate.record.options import DEFAULT_MODEL, FIRST, Options, baseline_of, in_ci
+from vlgate.run.sampling import read_shard
+
+# Which controls a run asks: those that the user names, or those of the embedded model on the embedded scenes.
+
+
+def controls_of(named: Sequence[str], *, model: str, scenes: bool) -> tuple[str, ...]:
+    """Return the names of the controls, each once.
+
+    Args:
+        named: what ``--controls`` names; empty if it is not given.
+        model: the model of the run.
+        scenes: whether the whole run is about the embedded scenes.
+
+    Raises: pytest.UsageError if there is no such control, or if ``none`` is named with others.
+
+    >>> controls_of([], model="tiny-lxmert", scenes=True), controls_of(["none"], model="tiny-lxmert", scenes=True)
+    (('look',), ())
+    """
+    if not named:
+        return BY_DEFAULT if scenes and model == DEFAULT_MODEL else ()
+    try:
+        return chosen(named)
+    except VlgateError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def limit_of(named: Sequence[str]) -> int:
+    """Return the most cases of a task if ``--controls-limit`` is not given; ``named`` is as in ``controls_of``."""
+    return LIMIT if named else DEFAULT_LIMIT
+
+
+# Read the settings of the command line, the ini file and the environment into one ``Options`` record.
+
+T = TypeVar("T")
+SUITE = "tests_vl"
+_LONGEST = 1e6  # seconds, 11 days
+_SIZE = f"a size of at least {shown_size(LEAST_LIMIT)}, such as 500MB or 10GiB"
+_NO_CONTROL = "no control is asked; name some with --controls, or leave this out"
+_COUNT = "a whole number above 0"
+_PART = "a part I/N, with I from 1 to N, such as 2/4"
+_PATHS = frozenset({"data", "disputes"})
+"""The options that can be repeated and take one value each; the others take names with commas between them."""
+_SECONDS = "none, or seconds above 0 and at most 1e6"
+
+
+def read(config: pytest.Config) -> Options:
+    """Read all settings of a session: from the command line, or else the ini file, or else the environment.
+
+    Raises: pytest.UsageError, which names the option, if a value cannot be used, as an empty one.
+    """
+    given = {setting.name: _given(config, setting) for setting in SETTINGS}
+    controls = _names(given["controls"])
+    model = str(given["model"] or DEFAULT_MODEL)
+    folder = config.invocation_params.dir
+    return Options(
+        folder=folder,
+        model=model,
+        suite=_names(given["suite"]),
+        protocols=frozenset(_names(given["protocol"])),
+        data=tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in _data(given["data"])),
+        disputes=tuple(place_of(one, _base(config, "disputes")) for one in _list(given["disputes"])),
+        limit=_parsed(given["limit"], _positive, "--limit", _COUNT, None),
+        shard=_parsed(given["shard"], read_shard, "--shard", _PART, None),
+        log_to=_names(given["log-to"]),
+        quick=_flag(given["quick"], default=False),
+        pairs=_parsed(given["pairs"] or "1000", _pairs, "--pairs", "a whole number above 0, or paper", None),
+        items=_choice(given, "items", "auto"),
+        thresholds=_thresholds(config, given["thresholds"], scenes=not _data(given["data"])),
+        baseline=_baseline(config, given["baseline"]),
+        results=_results(config, given["results"], model),
+        overwrite=_flag(given["overwrite"], default=False),
+        cache=_cache(config, given["cache"]),
+        cache_named=bool(given["cache"] or os.environ.get("VLGATE_CACHE")),
+        cache_limit=_parsed(given["cache-limit"], parsed_size, "--cache-limit", _SIZE, DEFAULT_SIZE),
+        device=str(given["device"] or "auto"),
+        dtype=str(given["dtype"] or "float32"),
+        compiled=_choice(given, "compile", "off") == "on",
+        batch_size=_parsed(given["batch-size"], _size, "--batch-size", "auto or a whole number above 0", None),
+        call_timeout=_parsed(given["call-timeout"], _seconds, "--call-timeout", _SECONDS, None),
+        ray="" if given["ray"] == "none" else str(given["ray"] or ""),
+        ask=_choice(given, "ask", "apart"),
+        ties=_choice(given, "ties", "strict"),
+        missing_images=_choice(given, "missing-images", "fail"),
+        health=_choice(given, "health", "auto"),
+        seed=_parsed(given["seed"], int, "--seed", "a whole number", 0),
+        controls=_asked(config, given, controls, model),
+        controls_named=bool(controls),
+        controls_limit=_parsed(given["controls-limit"], _positive, "--controls-limit", _COUNT, limit_of(controls)),
+        explain=_parsed(given["explain"], _natural, "--explain", "a whole number, 0 for none", 0),
+        shrink_budget=_parsed(given["shrink-budget"], _positive, "--shrink-budget", _COUNT, 200),
+        shrink_cases=_parsed(given["shrink-cases"], _positive, "--shrink-cases", _COUNT, 5),
+        shrink_edits=_edits(given["shrink-edits"]),
+        require_gates=_flag(given["require-gates"], in_ci()),
+    )
+
+
+def _baseline(config: pytest.Config, given: Any) -> Path | Literal["first"] | None:
+    from_ini = config.getoption(next(one.dest for one in SETTINGS if one.name == "baseline"), None) is None
+    if given == FIRST and from_ini:
+        problem = f"vlgate_baseline = {FIRST}: no run would ever be compared"
+        remedy = f"write --baseline={FIRST} on the command line, or ./{FIRST} for a folder of this name"
+        raise pytest.UsageError(f"{problem}; {remedy}")
+    return baseline_of(str(given), _base(config, "baseline")) if given else None
+
+
+def _given(config: pytest.Config, setting: Setting) -> Any:
+    option = config.getoption(setting.dest, None)
+    if option is not None or not setting.lasting:
+        commas = setting.many and setting.name not in _PATHS
+        parts = [part for entry in _entries(option) for part in (_between_commas(entry) if commas else [entry])]
+        _refuse_blank(f"--{setting.name}", option, parts, setting)
+        return option
+    try:
+        given = config.getini(setting.ini)
+    except (ValueError, pytest.UsageError) as error:
+        raise pytest.UsageError(f"{setting.ini} in the ini file: {error}; expected true or false") from None
+    _refuse_blank(f"{setting.ini} in the ini file", given, _entries(given), setting)
+    return given
+
+
+def _entries(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [value] if isinstance(value, str) else []
+
+
+def _between_commas(entry: str) -> list[str]:
+    """The values of a list; people may end one with a comma."""
+    parts = entry.split(",")
+    return parts if parts[-1].strip() else parts[:-1] or parts
+
+
+def _refuse_blank(named: str, value: Any, parts: list[str], setting: Setting) -> None:
+    """Refuse a value, or one of several, that is empty: a variable that is not set would judge something else."""
+    if value == [] or not all(part.replace(",", " ").split() for part in parts):
+        given = next((entry for entry in _entries(value) if not entry.strip()), ",".join(_entries(value)))
+        raise pytest.UsageError(
+            f"{named}={given}: expected {setting.metavar}, but a value is empty; is a variable not set? "
+            f"Leave the option out for its default ({setting.default})"
+        )
+
+
+def _variable(name: str, expected: str) -> str:
+    """The value of a variable of the environment; empty if it is not set."""
+    value = os.environ.get(name)
+    if value is not None and not value.replace(os.pathsep, " ").split():
+        raise pytest.UsageError(f"the variable {name} is empty: expected {expected}; unset it, or give it a value")
+    return value or ""
+
+
+def _base(config: pytest.Config, name: str) -> Path:
+    """The folder that a path is relative to: that of the ini file which holds it, or the one the user started in."""
+    setting = next(setting for setting in SETTINGS if setting.name == name)
+    from_ini = config.getoption(setting.dest, None) is None and config.getini(setting.ini)
+    return config.inipath.parent if from_ini and config.inipath is not None else config.invocation_params.dir
+
+
+def requires_gates(config: pytest.Config) -> bool | None:
+    """Whether an option or the ini file requires a judged gate; None if neither says so."""
+    found = _given(config, next(setting for setting in SETTINGS if setting.name == "require-gates"))
+    return None if found is None else bool(found)
+
+
+def asks_for_suite(config: pytest.Config) -> bool:
+    """Whether the arguments ask for the suite: known before anything is collected."""
+    if any(config.getoption(setting.dest, None) is not None for setting in SETTINGS):
+        return True
+    return names_suite(config)
+
+
+def names_suite(config: pytest.Config) -> bool:
+    """Whether the paths of the command line name the suite, or a folder that holds it."""
+    args = config.args or config.known_args_namespace.file_or_dir or config.getini("testpaths")  # none with --help
+    places = [arg.split("::")[0] for arg in args]
+    return any(SUITE in re.split(r"[/\\.]", place) or (Path(place) / SUITE).is_dir() for place in places)
+
+
+def _list(value: Any) -> list[str]:
+    return [] if not value else [value] if isinstance(value, str) else list(value)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(name for entry in _list(value) for part in entry.split(",") if (name := part.strip()))
+
+
+def _edits(value: object) -> tuple[Family, ...]:
+    """What searches may change, in the order of ``FAMILIES``; all of it if nothing is named."""
+    named = _names(value)
+    for name in named:
+        if name not in FAMILIES:
+            raise pytest.UsageError(str(UnknownNameError("kind of edit in --shrink-edits", name, FAMILIES)))
+    return tuple(family for family in FAMILIES if not named or family in named)
+
+
+def _asked(config: pytest.Config, given: dict[str, Any], named: tuple[str, ...], model: str) -> tuple[str, ...]:
+    """The controls to ask: those that are named, or the default ones; a limit for none of them is refused."""
+    asked = controls_of(named, model=model, scenes=not _data(given["data"]) and not given["shard"])
+    if not asked and config.getoption("--controls-limit", None):
+        raise pytest.UsageError(f"--controls-limit={given['controls-limit']}: {_NO_CONTROL}")
+    return asked
+
+
+def _data(value: Any) -> list[str]:
+    return _list(value) or [entry for entry in _variable("VLGATE_DATA", "DIR").split(os.pathsep) if entry.strip()]
+
+
+def _choice(given: dict[str, Any], name: str, default: str) -> Any:
+    choices = next(setting.choices for setting in SETTINGS if setting.name == name)
+    value = given[name] or default
+    if value not in choices:
+        raise pytest.UsageError(f"--{name}={value}: expected one of {', '.join(choices)}")
+    return value
+
+
+def _flag(value: bool | None, default: bool) -> bool:
+    return default if value is None else value
+
+
+def _parsed(value: Any, parse: Callable[[str], T], option: str, expected: str, default: T) -> T:
+    if value is None:
+        return default
+    try:
+        return parse(str(value))
+    except ValueError:
+        raise pytest.UsageError(f"{option}={value}: expected {expected}") from None
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _natural(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
+def _seconds(text: str) -> float | None:
+    if text == "none":
+        return None
+    number = float(text)
+    if not 0 < number <= _LONGEST:  # also if it is NaN
+        raise ValueError(text)
+    return number
+
+
+def _size(text: str) -> int | None:
+    return None if text == "auto" else _positive(text)
+
+
+def _pairs(text: str) -> int | None:
+    return None if text == "paper" else _positive(text)
+
+
+def _thresholds(config: pytest.Config, given: Any, *, scenes: bool) -> Path | None:
+    """The thresholds file; the shipped one only for a run of the embedded ``scenes``, None if there is no other."""
+    if given:
+        return _base(config, "thresholds") / str(given)
+    package = Path(__file__).parents[1]
+    shipped = (package / "thresholds.toml", package.parent / "thresholds.toml") if scenes else ()
+    own = (config.invocation_params.dir / "thresholds.toml", config.rootpath / "thresholds.toml")
+    return next((place for place in (*own, *shipped) if place.is_file()), None)
+
+
+def _results(config: pytest.Config, given: Any, model: str) -> Path:
+    """The folder that the user names, or a new one of this time and model."""
+    base = _base(config, "results")
+    if given:
+        return base / str(given)
+    name = f"results/{time_name()}-{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}"
+    number, found = 2, base / name
+    while found.exists():  # the folder of a run that started in the same second
+        number, found = number + 1, base / f"{name}-{number}"
+    return found
+
+
+def _cache(config: pytest.Config, given: Any) -> Path | None:
+    """The folder of the cache; None for no cache. ``VLGATE_CACHE`` takes the place of the default."""
+    if given:
+        return _cache_folder("--cache", str(given), _base(config, "cache"))
+    named = _variable("VLGATE_CACHE", "DIR or off")
+    return _cache_folder("VLGATE_CACHE", named, Path.cwd()) if named else default_folder()
+
+
+def _cache_folder(option: str, named: str, base: Path) -> Path | None:
+    if named == "off":
+        return None
+    folder = base / Path(named).expanduser()
+    file = file_in_the_way(folder)
+    if file is not None:
+        raise pytest.UsageError(f"{option}={named}: {file} is a file, not a folder; name a folder, or off")
+    return folder.resolve()
+
+
+def time_name() -> str:
+    """Return the current time as the beginning of a folder's name."""
+    return datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")

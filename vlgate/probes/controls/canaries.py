@@ -1,0 +1,245 @@
+"""Canaries: drawn pictures of one coloured thing, the requests about them, and the evidence in the replies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import comb
+from pathlib import Path
+
+import numpy as np
+
+from vlgate.asking.predictor import ModelPredictor
+from vlgate.fixtures.scenes.draw import draw
+from vlgate.fixtures.scenes.graph import HEIGHT, WIDTH, PlacedObject, graph_of
+from vlgate.images.files import file_image
+from vlgate.perturb.images.benign import as_png
+from vlgate.perturb.images.pixels import Pixels
+from vlgate.types import FloatArray, LazyImage, Match
+
+# The canaries: drawn pictures of one coloured thing, the text that is true of each, and texts that are not.
+#
+# Nothing in the texts tells which is true: each thing and each colour is in true and in false texts.
+
+SIDE = 96  # pixels of a thing, of 224
+# The second colour is the one that is nearest if red and blue are exchanged, or far from the first if nothing is.
+_SHOWN = (
+    ("umbrella", "red", "blue"),
+    ("house", "blue", "red"),
+    ("tree", "green", "pink"),
+    ("chair", "pink", "purple"),
+    ("car", "yellow", "blue"),
+    ("boat", "purple", "pink"),
+    ("flower", "pink", "purple"),
+    ("fish", "blue", "red"),
+    ("book", "red", "blue"),
+    ("cup", "green", "yellow"),
+    ("hat", "purple", "green"),
+    ("table", "brown", "blue"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Canary:
+    """A thing of one colour; ``other`` is a colour that it does not have, ``beside`` a thing that it is not."""
+
+    kind: str
+    colour: str
+    other: str
+    beside: str
+
+    @property
+    def pixels(self) -> Pixels:
+        """The picture, of shape (224, 224, 3), on white paper."""
+        return drawn(self.kind, self.colour)
+
+    def texts(self, form: str = "There is a {} {}.") -> tuple[str, ...]:
+        """Return the text that is true, and three that are not: another colour, another thing, and both."""
+        looks = (
+            (self.colour, self.kind),
+            (self.other, self.kind),
+            (self.colour, self.beside),
+            (self.other, self.beside),
+        )
+        return tuple(form.format(*look) for look in looks)
+
+
+CANARIES: tuple[Canary, ...] = tuple(
+    Canary(kind=kind, colour=colour, other=other, beside=_SHOWN[(place + 1) % len(_SHOWN)][0])
+    for place, (kind, colour, other) in enumerate(_SHOWN)
+)
+
+
+@lru_cache(maxsize=len(_SHOWN))
+def drawn(kind: str, colour: str) -> Pixels:
+    """Draw a thing on white paper, shape (224, 224, 3); the array is shared and cannot be written to."""
+    thing = PlacedObject(kind=kind, colour=colour, centre=(WIDTH // 2, HEIGHT // 2), side=SIDE)
+    pixels: Pixels = np.array(draw(graph_of((thing,), "paper")))
+    pixels[(pixels >= 248).all(axis=2)] = 255  # paper is nearly white; only white can be transparent
+    pixels.flags.writeable = False
+    return pixels
+
+
+# Asks a model about canaries: files in a folder, and arrays of scores.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Writes pictures into a folder and asks a model about them, never from a memory of replies.
+
+    ``asked`` holds the number of requests of each call.
+    """
+
+    predictor: ModelPredictor
+    folder: Path
+    asked: list[int] = field(default_factory=list)
+
+    def image(self, name: str, content: bytes | Pixels) -> LazyImage:
+        """Write a picture into the folder, as PNG if it is pixels, and return it; a file of that name is replaced."""
+        written = content if isinstance(content, bytes) else as_png(content)
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(written)
+        return file_image(f"canary-{len(self.asked)}-{name}", file)
+
+    def scores(self, images: Sequence[LazyImage], texts: Sequence[Sequence[str]]) -> FloatArray:
+        """Ask about n images in one call, k texts each.
+
+        Returns: scores of shape (n, k); NaN for what has no reply.
+        """
+        rows = [[Match(image=image, text=text) for text in some] for image, some in zip(images, texts, strict=True)]
+        requests = [request for row in rows for request in row]
+        said = replace(self.predictor.bare(), seed=None).predict(requests)  # in this order
+        self.asked.append(len(set(requests)))
+        found = [[said[one].score if said[one].score is not None else np.nan for one in row] for row in rows]
+        return np.array(found, dtype=np.float64)
+
+    def cut(self, image: LazyImage, text: str) -> bool:
+        """Return whether the model says that it does not read a text to its end."""
+        request = Match(image=image, text=text)
+        said = replace(self.predictor.bare(), seed=None).predict([request])
+        self.asked.append(1)
+        return said[request].cut
+
+
+# What the canaries found: the names of faults, and what the evidence is.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A fault of a pipeline, with the evidence; ``or_else`` names what has the same evidence."""
+
+    bug: str
+    why: str
+    or_else: tuple[str, ...] = ()
+
+    @property
+    def says(self) -> str:
+        """The finding in a sentence.
+
+        >>> Finding(bug="lost image", why="all replies are the same", or_else=("wrong image",)).says
+        'lost image, or wrong image: all replies are the same'
+        """
+        return f"{', or '.join((self.bug, *self.or_else))}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What the canaries say about a model.
+
+    Attributes:
+        findings: the faults; empty if the pictures arrive as they are.
+        recognised: for each canary 1.0 if its own text leads, else 0.0, shape (n,); empty if there is no reply.
+        chance: the share that guessing recognises.
+        requests: how many requests were asked.
+        inapplicable: why nothing can be said; empty if something can.
+        notes: what was not looked at, and why.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    recognised: FloatArray
+    chance: float
+    requests: int
+    inapplicable: str = ""
+    notes: tuple[str, ...] = ()
+
+
+# Whether replies are those to one picture or to another, and whether a view of the canaries is understood better.
+
+NEAR = 0.1
+"""Replies are those to a picture if they differ from them by a tenth of what they differ from the others."""
+LEAST = 0.05
+"""The least difference between the replies to two pictures that tells them apart, as a share of their spread."""
+SIGNIFICANT = 0.005
+
+
+def distance(some: FloatArray, others: FloatArray) -> float:
+    """Return the mean absolute difference of two arrays of scores of one shape; NaN if no place has both."""
+    apart = np.abs(some - others)
+    return float(np.nanmean(apart)) if np.isfinite(apart).any() else float("nan")
+
+
+def follows(replies: FloatArray, twin: FloatArray, right: FloatArray) -> bool:
+    """Return whether replies are those to a wrong twin of some pictures, and not those to the right pictures.
+
+    Args:
+        replies: scores of shape (n, k).
+        twin: the scores of the twins.
+        right: the scores of the pictures as they should arrive.
+
+    >>> follows(np.array([[1.0, 2.0]]), np.array([[1.0, 2.0]]), np.array([[5.0, 1.0]]))
+    True
+    """
+    between = distance(twin, right)
+    if not between > LEAST * spread(right):
+        return False
+    return distance(replies, twin) <= NEAR * distance(replies, right)
+
+
+def spread(scores: FloatArray) -> float:
+    """Return the standard deviation of scores, without those that are missing."""
+    return float(np.nanstd(scores)) if np.isfinite(scores).any() else 0.0
+
+
+def leads(scores: FloatArray) -> FloatArray:
+    """Return by how much the first text of each picture, the true one, leads the mean of the others, shape (n,)."""
+    return np.asarray(scores[:, 0] - scores[:, 1:].mean(axis=1), dtype=np.float64)
+
+
+def recognised(scores: FloatArray) -> FloatArray:
+    """Return 1.0 for each picture whose first text scores above all others, 0.0 for the rest, shape (n,)."""
+    return np.asarray((scores[:, :1] > scores[:, 1:]).all(axis=1), dtype=np.float64)
+
+
+def better(view: FloatArray, plain: FloatArray, by: float) -> bool:
+    """Return whether canaries are understood better in a view than as they are.
+
+    Args:
+        view: the replies to n canaries in the view, shape (n, 4).
+        plain: the replies to them as they are.
+        by: how many times as large the mean lead must be.
+
+    Returns: whether it is, whether more canaries lead further than a fair coin would say, and whether more are
+        recognised in the view than by guessing (one-sided exact binomial tests, p < ``SIGNIFICANT``).
+    """
+    ahead, before = leads(view), leads(plain)
+    if not ahead.mean() > max(0.0, by * float(before.mean())):
+        return False
+    seen, guessing = recognised(view), 1 / view.shape[1]
+    further = tail(int((ahead > before).sum()), len(ahead)) < SIGNIFICANT
+    return further and tail(int(seen.sum()), len(seen), guessing) < SIGNIFICANT
+
+
+def behind(scores: FloatArray) -> bool:
+    """Return whether the true texts of more canaries score below the mean of the others than by guessing."""
+    return tail(int((leads(scores) < 0).sum()), len(scores)) < SIGNIFICANT
+
+
+def tail(successes: int, n: int, chance: float = 0.5) -> float:
+    """Return the exact probability of at least so many successes in n draws.
+
+    >>> tail(2, 2), tail(0, 9)
+    (0.25, 1.0)
+    """
+    return min(1.0, sum(comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(successes, n + 1)))

@@ -1,0 +1,400 @@
+"""The faults of a pipeline that canaries show: lost or swapped images, files opened wrong, crops, truncated texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+
+import numpy as np
+
+from vlgate.perturb.images.benign import as_transparent, as_turned
+from vlgate.perturb.images.pixels import Pixels
+from vlgate.probes.controls.canaries import (
+    CANARIES,
+    LEAST,
+    NEAR,
+    Asker,
+    Canary,
+    Finding,
+    better,
+    distance,
+    follows,
+    leads,
+    spread,
+)
+from vlgate.types import FloatArray
+
+# Does a picture arrive at all, is it the right one, in the right order, and is it looked at anew?
+#
+# Each question compares replies about one picture with replies about another, so it needs no truth.
+
+FOR_ARRIVAL = CANARIES[:8]
+TEXTS = (FOR_ARRIVAL[0].texts()[0], FOR_ARRIVAL[4].texts()[0])
+"""All pictures are asked the same, so that only the picture can make replies differ."""
+LOST = "lost image"
+"""The fault of a model whose replies do not depend on the picture."""
+_SAME = 1e-6
+_PAIR = 2
+
+
+def alone(asker: Asker) -> FloatArray:
+    """Return the replies to each picture in a call of its own, shape (8, 2)."""
+    return np.concatenate(
+        [
+            asker.scores([asker.image(f"alone/{place}.png", one.pixels)], [TEXTS])
+            for place, one in enumerate(FOR_ARRIVAL)
+        ]
+    )
+
+
+def lost(apart: FloatArray) -> Finding | None:
+    """Return a finding if all pictures have the same replies, up to rounding.
+
+    Args:
+        apart: the replies of ``alone``.
+    """
+    if float(np.ptp(apart, axis=0).max()) > _SAME * max(1.0, float(np.abs(apart).max())):
+        return None
+    why = f"{len(apart)} different pictures get the same scores, so no picture arrives, or the same one each time"
+    return Finding(bug=LOST, why=why, or_else=("wrong image",))
+
+
+def by_name(asker: Asker, apart: FloatArray) -> bool:
+    """Return whether a copy of a picture in a file of another name gets another reply."""
+    copies = np.concatenate(
+        [
+            asker.scores([asker.image(f"copy-of-{place}.png", FOR_ARRIVAL[place].pixels)], [TEXTS])
+            for place in range(_PAIR)
+        ]
+    )
+    return distance(copies, apart[:_PAIR]) > LEAST * spread(apart)
+
+
+def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
+    """Return a finding if pictures that are asked together get the replies of other ones of the call."""
+    images = [asker.image(f"together/{place}.png", one.pixels) for place, one in enumerate(FOR_ARRIVAL)]
+    together = asker.scores(images, [TEXTS] * len(images))
+    near = LEAST * spread(apart)
+    apart_by = np.abs(together[:, None] - apart[None]).mean(axis=2)
+    got = apart_by.argmin(axis=1)
+    # A reply that is right, or like no other one, says nothing about places.
+    if (np.diag(apart_by) <= near).all() or (apart_by.min(axis=1) > near).any():
+        return None
+    moved = int((got != np.arange(len(got))).sum())
+    said = f"in one call {moved} of {len(got)} pictures get the reply that another one gets in a call of its own"
+    if not _all_differ(apart, near):
+        return Finding(bug="image order swapped", why=said, or_else=("wrong image",))
+    if len(set(got.tolist())) == len(got):
+        return Finding(bug="image order swapped", why=f"{said}, each another one")
+    return Finding(bug="wrong image", why=f"{said}, and several get that of the same one")
+
+
+def _all_differ(apart: FloatArray, near: float) -> bool:
+    """Return whether the replies to each picture are unlike those to any other, so that they tell which one it was."""
+    between = np.abs(apart[:, None] - apart[None]).mean(axis=2)
+    return bool((between[~np.eye(len(apart), dtype=bool)] > near).all())
+
+
+def kept(asker: Asker, apart: FloatArray) -> Iterator[Finding]:
+    """Yield a finding if a file with new content, or another file of the same name, gets the old reply."""
+    asker.scores([asker.image("kept/first/same.png", FOR_ARRIVAL[0].pixels)], [TEXTS])
+    tried = (
+        ("kept/first/same.png", 1, "stale cache", "a file that got new content keeps the reply to the old content"),
+        (
+            "kept/second/same.png",
+            2,
+            "wrong image",
+            "a file gets the reply to a file of the same name in another folder",
+        ),
+    )
+    for name, place, bug, why in tried:
+        reply = asker.scores([asker.image(name, FOR_ARRIVAL[place].pixels)], [TEXTS])[0]
+        old = min(distance(reply, apart[earlier]) for earlier in range(place))
+        if distance(reply, apart[place]) > LEAST * spread(apart) >= old:
+            yield Finding(bug=bug, why=why)
+
+
+# Is a file opened as it is meant: transparent pixels on white, the EXIF orientation applied?
+#
+# Only a model that opens files by itself can fail here: ``LazyImage.load`` does both.
+
+FOR_OPENING = CANARIES[:6]
+HIDDEN = (90, 160, 90)
+"""The colour under the transparent pixels: no colour of a thing, neither white nor black."""
+_SEEN = {
+    (True, False): "transparent pixels are seen as black ones",
+    (False, True): "transparent pixels show the colour that is stored under them, which is black in most files",
+    (True, True): "transparent pixels are seen as black, or in the colour that is stored under them, and not as white",
+}
+
+
+def opened(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
+    """Yield what is wrong with the way in which files are opened.
+
+    Args:
+        asker: asks the model.
+        plain: the replies to all canaries as they are, shape (12, 4).
+    """
+    right = plain[: len(FOR_OPENING)]
+    replies = _asked(asker, "alpha", lambda one: as_transparent(one.pixels, HIDDEN))
+    black = follows(replies, _asked(asker, "black", lambda one: _instead(one, (0, 0, 0))), right)
+    hidden = follows(replies, _asked(asker, "hidden", lambda one: _instead(one, HIDDEN)), right)
+    if black or hidden:
+        yield Finding(bug="alpha on black", why=_SEEN[black, hidden])
+    replies = _asked(asker, "exif", lambda one: as_turned(one.pixels))
+    if follows(replies, _asked(asker, "stored", lambda one: np.rot90(one.pixels)), right):
+        yield Finding(
+            bug="EXIF ignored", why="a photograph that EXIF turns upright is seen as it is stored, on its side"
+        )
+
+
+def _instead(canary: Canary, colour: tuple[int, int, int]) -> Pixels:
+    """Return a canary with another colour in place of white."""
+    pixels = canary.pixels
+    white = (pixels == 255).all(axis=2, keepdims=True)
+    return np.where(white, np.array(colour, np.uint8), pixels)
+
+
+def _asked(asker: Asker, name: str, content: Callable[[Canary], bytes | Pixels]) -> FloatArray:
+    images = [asker.image(f"{name}/{place}.png", content(one)) for place, one in enumerate(FOR_OPENING)]
+    return asker.scores(images, [one.texts() for one in FOR_OPENING])
+
+
+# Is a text read to its end?
+
+FOR_WORDING = CANARIES[:4]
+_BEFORE = "This is a picture on white paper."  # seven words, true of every canary
+REPEATED = (0, 1, 2)
+"""How many times these words stand before the words that decide: the texts have 5, 12 and 19 words."""
+
+
+def truncated(asker: Asker) -> Finding | None:
+    """Return a finding if texts that differ only in their end get the same scores.
+
+    If the model says that it cut a text, there is no finding.
+    """
+    for times in REPEATED:
+        texts = [tuple(" ".join([*[_BEFORE] * times, text]) for text in one.texts()) for one in FOR_WORDING]
+        images = [asker.image(f"long-{times}-{place}.png", one.pixels) for place, one in enumerate(FOR_WORDING)]
+        scores = asker.scores(images, texts)
+        if (scores == scores[:, :1]).all():
+            if asker.cut(images[0], texts[0][0]):
+                return None
+            words = len(texts[0][0].split())
+            why = (
+                f"texts of {words} words that differ only in their last words get the same scores, and the model does "
+                "not say that it cuts them"
+            )
+            return Finding(bug="truncated text", why=why)
+    return None
+
+
+# In which frame does a model see a picture that is not square, and how is a large one made smaller?
+
+FOR_GEOMETRY = CANARIES[:6]
+ENLARGED = 2
+_BLOCK = 4  # pixels of a block in which the texture has the mean of the plain colour
+_ALIASED = (
+    0.65  # of what picked pixels change; the models of the package 0.22 and 0.43, with the nearest pixel 0.92, 0.82
+)
+_OTHER_PIXELS = 0.2  # of the same; with the nearest pixel 0.36 and 0.93, and 0 for a model that does not resize
+
+
+def frame(asker: Asker) -> str:
+    """Return how a picture of 2 : 1 becomes square: "stretched", "cropped" or "padded", or "" if it is none of these.
+
+    The replies to it are compared with those to squares that were made of it in each way.
+    """
+    wide = _asked_geometry(asker, "wide", _wide)
+    ways = {"stretched": _stretched, "cropped": _cropped, "padded": _padded}
+    apart = {name: distance(wide, _asked_geometry(asker, name, way)) for name, way in ways.items()}
+    nearest, second, last = sorted(apart, key=lambda name: apart[name])
+    clear = apart[nearest] <= NEAR * apart[second] and apart[last] > LEAST * spread(wide)
+    return nearest if clear else ""
+
+
+def wrong_frame(found: str, declared: str) -> Finding | None:
+    """Return a finding if a picture is not seen in the frame that the model says."""
+    if not declared or found in {"", declared} or (declared, found) == ("kept", "padded"):
+        return None  # a border changes no aspect
+    bug = "stretched aspect" if found == "stretched" else "wrong aspect"
+    why = f"a picture of 2 : 1 is {found}, and the model says that it sees pictures {declared}"
+    return Finding(bug=bug, why=why)
+
+
+def aliased(asker: Asker) -> Finding | None:
+    """Return a finding if a fine texture changes the replies, although its mean is the plain colour.
+
+    A filter that averages sees nothing of it. One that takes every n-th pixel, or interpolates between two, sees
+    patches of wrong colours (Parmar, Zhang and Zhu 2022, section 3), which depend on the pixels that it takes: light
+    and dark exchanged give other replies. A model that does not resize sees the texture itself, and both alike.
+    """
+    fine = _asked_geometry(asker, "fine", _textured)
+    plain = _asked_geometry(asker, "mean", lambda one: _averaged(_textured(one)))
+    picked = distance(_asked_geometry(asker, "every-4th", lambda one: _every_4th(_textured(one))), plain)
+    if not (picked > LEAST * spread(plain) and distance(fine, plain) > _ALIASED * picked):
+        return None
+    if distance(fine, _asked_geometry(asker, "exchanged", lambda one: _textured(one, -1))) <= _OTHER_PIXELS * picked:
+        return None
+    why = "a texture that a resize averages away changes the replies as if single pixels were picked"
+    return Finding(bug="wrong resize filter", why=why)
+
+
+def _asked_geometry(asker: Asker, name: str, pixels: Callable[[Canary], Pixels]) -> FloatArray:
+    images = [asker.image(f"{name}/{place}.png", pixels(one)) for place, one in enumerate(FOR_GEOMETRY)]
+    return asker.scores(images, [one.texts() for one in FOR_GEOMETRY])
+
+
+def _wide(canary: Canary) -> Pixels:
+    """Return a canary with the next one to its right, of shape (224, 448, 3)."""
+    after = CANARIES[(CANARIES.index(canary) + 1) % len(CANARIES)]
+    return np.concatenate([canary.pixels, after.pixels], axis=1)
+
+
+def _stretched(canary: Canary) -> Pixels:
+    from PIL import Image
+
+    side = canary.pixels.shape[0]
+    return np.array(Image.fromarray(_wide(canary)).resize((side, side), Image.Resampling.BICUBIC))
+
+
+def _cropped(canary: Canary) -> Pixels:
+    side = canary.pixels.shape[0]
+    return _wide(canary)[:, side // 2 : side // 2 + side]
+
+
+def _padded(canary: Canary) -> Pixels:
+    half = canary.pixels.shape[0] // 2
+    return np.pad(_wide(canary), ((half, half), (0, 0), (0, 0)), constant_values=255)
+
+
+def _textured(canary: Canary, first: int = 1) -> Pixels:
+    """Return a canary at twice its size with a chequered texture whose mean over each block is the canary's colour.
+
+    ``first`` is 1 or -1, which exchanges the light and the dark pixels.
+    """
+    pixels = _blocks(canary.pixels, ENLARGED).astype(np.int64)
+    height, width = pixels.shape[:2]
+    down, across = np.indices((height, width))
+    block = (down // _BLOCK * 7 + across // _BLOCK * 13) % 5 % 2  # irregular, so that no step of a resize matches it
+    sign = np.where((down + across + block) % 2 == 0, first, -first)[..., None]
+    return np.asarray(pixels + sign * np.minimum(pixels, 255 - pixels), dtype=np.uint8)
+
+
+def _averaged(pixels: Pixels) -> Pixels:
+    rows, columns = (side // _BLOCK for side in pixels.shape[:2])
+    means = pixels.reshape(rows, _BLOCK, columns, _BLOCK, 3).mean(axis=(1, 3))
+    return _blocks(np.rint(means).astype(np.uint8), _BLOCK)
+
+
+def _every_4th(pixels: Pixels) -> Pixels:
+    return _blocks(pixels[1::_BLOCK, 2::_BLOCK], _BLOCK)
+
+
+def _blocks(pixels: Pixels, side: int) -> Pixels:
+    """Enlarge an image by repeating its pixels."""
+    return pixels.repeat(side, axis=0).repeat(side, axis=1)
+
+
+# Which change of the pictures, or of the texts, lets a model recognise the canaries better than they are?
+#
+# A change that undoes the fault of a pipeline does: exchanged channels, if the pipeline exchanges them once more.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """A change of pixels that undoes a fault; ``by`` is how many times as large the lead of the true texts becomes."""
+
+    bug: str
+    says: str
+    change: Callable[[Pixels], Pixels]
+    by: float = 1.2
+
+
+def _turned(times: int, pixels: Pixels) -> Pixels:
+    return np.ascontiguousarray(np.rot90(pixels, times))
+
+
+Levels = tuple[float, float, float]
+# The means and deviations of red, green and blue that pixels from 0 to 1 are normalised with.
+_HALF: tuple[Levels, Levels] = ((0.5,) * 3, (0.5,) * 3)
+_CLIP: tuple[Levels, Levels] = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
+_IMAGENET: tuple[Levels, Levels] = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+_UNCHANGED: tuple[Levels, Levels] = ((0.0,) * 3, (1.0,) * 3)
+
+
+def _renormalised(used: tuple[Levels, Levels], right: tuple[Levels, Levels]) -> Callable[[Pixels], Pixels]:
+    """Return a change of pixels after which the wrong normalisation gives what the right one gives without it."""
+    (mean, deviation), (right_mean, right_deviation) = np.array(used) * 255, np.array(right) * 255
+    scale = deviation / right_deviation
+    return lambda pixels: np.clip(np.rint(mean + (pixels - right_mean) * scale), 0, 255).astype(np.uint8)
+
+
+REPAIRS: Mapping[str, Repair] = MappingProxyType(
+    {
+        "swapped": Repair(
+            bug="BGR for RGB",
+            says="red and blue are exchanged",
+            change=lambda pixels: np.ascontiguousarray(pixels[..., ::-1]),
+        ),
+        **{
+            f"turned-{90 * times}": Repair(
+                bug="turned image",
+                says=f"they are turned by {90 * times} degrees",
+                change=partial(_turned, times),
+            )
+            for times in (1, 2, 3)
+        },
+        **{
+            name: Repair(bug="wrong mean", says=f"their pixels make up for {says}", change=_renormalised(used, right))
+            for name, says, used, right in (
+                ("twice", "a mean that is subtracted twice", _HALF, _UNCHANGED),
+                ("clip", "the mean of CLIP or of ImageNet in place of 0.5", _CLIP, _HALF),
+                ("imagenet", "the mean of CLIP or of ImageNet in place of 0.5", _IMAGENET, _HALF),
+                # The next one nearly undoes 0.5 in place of one of the others, too.
+                ("none", "a mean that is not subtracted", _UNCHANGED, _HALF),
+            )
+        },
+    }
+)
+"""The changes that are tried, by name."""
+_FORMS = ("a photo of a {} {}.", "{} {}")
+_BY_WORDS = 2.5  # intact models may like one wording better: up to 1.2 times the lead, for those in the package
+
+
+def repaired(asker: Asker, plain: FloatArray) -> Finding | None:
+    """Return the fault that the most helpful change undoes, if a change helps.
+
+    Args:
+        asker: asks the model.
+        plain: the replies to all canaries as they are, shape (12, 4).
+    """
+    best: tuple[float, Finding] | None = None
+    for name, repair in REPAIRS.items():
+        images = [asker.image(f"{name}/{place}.png", repair.change(one.pixels)) for place, one in enumerate(CANARIES)]
+        view = asker.scores(images, [one.texts() for one in CANARIES])
+        led = float(leads(view).mean())
+        if better(view, plain, repair.by) and (best is None or led > best[0]):
+            best = led, Finding(bug=repair.bug, why=_why(repair.says, view, plain))
+    return best[1] if best else _by_words(asker, plain)
+
+
+def _by_words(asker: Asker, plain: FloatArray) -> Finding | None:
+    images = [asker.image(f"words/{place}.png", one.pixels) for place, one in enumerate(CANARIES)]
+    for form in _FORMS:
+        view = asker.scores(images, [one.texts(form) for one in CANARIES])
+        if better(view, plain, _BY_WORDS):
+            says = f"the texts are {form.format('red', 'cup')!r}"
+            return Finding(bug="wrong template", why=_why(says, view, plain))
+    return None
+
+
+def _why(says: str, view: FloatArray, plain: FloatArray) -> str:
+    seen, as_they_are = leads(view), leads(plain)
+    further = int((seen > as_they_are).sum())
+    return (
+        f"the true texts of {further} of {len(seen)} canaries lead further if {says}, on average by {seen.mean():.3g} "
+        f"in place of {as_they_are.mean():.3g}"
+    )

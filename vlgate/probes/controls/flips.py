@@ -1,0 +1,234 @@
+"""Verdicts that flip when images are changed in ways that nobody sees: re-encoded, padded, shifted, rescaled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
+
+import numpy as np
+
+from vlgate.asking.checks.check import ROUNDING
+from vlgate.asking.predictor import ModelPredictor
+from vlgate.errors import VlgateError
+from vlgate.images.files import file_image
+from vlgate.judging.verdicts import judge, unread
+from vlgate.metrics.clusters import case_clusters
+from vlgate.metrics.controlled import ControlledTask, Figure
+from vlgate.perturb.images.benign import (
+    LOSSLESS,
+    MOST_PIXELS,
+    Encoding,
+    as_jpeg,
+    as_png,
+    as_progressive,
+    pad,
+    rescale,
+    shift,
+)
+from vlgate.perturb.images.pixels import Pixels
+from vlgate.probes.controls.control import Sample
+from vlgate.seeds import generator
+from vlgate.types import (
+    Ask,
+    Batch,
+    Case,
+    Compare,
+    FloatArray,
+    LazyImage,
+    Prediction,
+    Read,
+    Request,
+    Verdict,
+    images_of,
+    with_images,
+)
+
+# The variants of an image that a control shows instead of it: each a file, drawn by the seed and the image's key.
+
+OWN = ""
+"""The reference of a variant that is compared with the image itself."""
+_FACTORS = (0.98, 0.99, 1.01, 1.02)
+Make = Callable[[Pixels, np.random.Generator], bytes | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A file instead of an image; ``make`` returns None if it does not apply.
+
+    ``family`` is the name of the family that it counts in, and ``reference`` the variant whose verdict its own is
+    compared with: that of the image itself, or of the one with the same pixels.
+    """
+
+    family: str
+    make: Make
+    reference: str = OWN
+
+
+def _encoded(encode: Encoding) -> Make:
+    return lambda pixels, _: encode(pixels)
+
+
+def _padded(pixels: Pixels, chance: np.random.Generator) -> bytes:
+    return as_png(pad(pixels, int(chance.integers(1, MOST_PIXELS + 1))))
+
+
+def _shifted(pixels: Pixels, chance: np.random.Generator) -> bytes:
+    """Shift by 1 to 4 pixels to a side, and by 1 to 4 up or down."""
+    right, down = (int(one) for one in chance.integers(1, MOST_PIXELS + 1, 2) * chance.choice((-1, 1), 2))
+    return as_png(shift(pixels, right, down))
+
+
+def _rescaled(pixels: Pixels, chance: np.random.Generator) -> bytes:
+    return as_png(rescale(pixels, float(chance.choice(_FACTORS))))
+
+
+VARIANTS: Mapping[str, Variant] = MappingProxyType(
+    {
+        **{name: Variant(family="reencoded", make=_encoded(encode)) for name, encode in LOSSLESS.items()},
+        "jpeg": Variant(family="jpeg", make=_encoded(as_jpeg)),
+        "progressive": Variant(family="reencoded", make=_encoded(as_progressive), reference="jpeg"),
+        "shift": Variant(family="shift", make=_shifted),
+        "pad": Variant(family="pad", make=_padded),
+        "rescale": Variant(family="rescale", make=_rescaled),
+    }
+)
+"""All variants, by name; one that another one refers to comes before it."""
+FAMILIES: Mapping[str, str] = MappingProxyType(
+    {
+        "reencoded": "the same pixels in another file: PNG, turned by EXIF, palette, transparent white, CMYK; "
+        "progressive against baseline JPEG",
+        "shift": "moved by 1 to 4 pixels across and down",
+        "pad": "a border of 1 to 4 pixels",
+        "rescale": "1 or 2 % larger or smaller",
+        "jpeg": "JPEG of quality 95",
+    }
+)
+"""What the variants of each family are."""
+
+
+# Asks the cases of a task about variants of their images, and counts the verdicts that change.
+
+Verdicts = Mapping[str, Verdict]
+"""Judged verdicts by the ids of their cases."""
+
+
+def requests(cases: Sequence[Case]) -> int:
+    """Return how many distinct requests are asked about some cases, at most: each once for each variant."""
+    return len(VARIANTS) * len({one for case in cases for one in case.requests if not isinstance(one, Read)})
+
+
+def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
+    """Ask the cases of a sample about every variant of their images, in a call for each variant.
+
+    Exceptions of the model pass through.
+    """
+    with TemporaryDirectory(prefix="vlgate-variants-") as folder:
+        return _measured(sample, predictor, Path(folder))
+
+
+def _measured(sample: Sample, predictor: ModelPredictor, folder: Path) -> ControlledTask:
+    files, left_out = _written(sample, folder)
+    judged: dict[str, Verdicts] = {OWN: {verdict.case.id: verdict for verdict in sample.verdicts}}
+    asked = 0
+    for name in VARIANTS:
+        cases = [found for case in sample.cases if (found := _with(case, files.get(name, {}))) is not None]
+        wanted = dict.fromkeys(request for case in cases for request in case.requests)
+        asked += len(wanted)
+        judged[name] = _judged(sample, cases, predictor.predict(wanted)) if cases else {}
+        left_out["variants of cases without a reply"] += len(cases) - len(judged[name])
+    columns = _columns(sample, judged)
+    return ControlledTask(
+        cases=tuple(case.id for case in sample.cases),
+        images=case_clusters(sample.cases),
+        columns=columns,
+        figures={name: Figure(column=name) for name in columns},
+        left_out={**sample.left_out, **{why: number for why, number in left_out.items() if number}},
+        requests=asked,
+    )
+
+
+def _images(case: Case) -> list[LazyImage]:
+    return list(dict.fromkeys(image for one in case.requests for image in images_of(one)))
+
+
+def _written(sample: Sample, folder: Path) -> tuple[dict[str, dict[LazyImage, LazyImage]], Counter[str]]:
+    """Write the variants of all images; return them by name and image, and how many could not be made."""
+    files: dict[str, dict[LazyImage, LazyImage]] = {}
+    left_out: Counter[str] = Counter()
+    for number, image in enumerate(dict.fromkeys(image for case in sample.cases for image in _images(case))):
+        try:
+            pixels: Pixels = np.asarray(image.load())
+        except VlgateError:  # a model that needs no file replies without one
+            left_out["images that cannot be decoded"] += 1
+            continue
+        for name, variant in VARIANTS.items():
+            content = variant.make(pixels, generator(f"{sample.seed}:delivery:{name}:{image.key}"))
+            if content is None:
+                left_out[f"images that have no variant {name!r}: more than 256 colours"] += 1
+                continue
+            file = folder / f"{number}-{name}"
+            file.write_bytes(content)
+            files.setdefault(name, {})[image] = file_image(f"{image.key}#delivery-{name}", file)
+    return files, left_out
+
+
+def _with(case: Case, shown: Mapping[LazyImage, LazyImage]) -> Case | None:
+    """Return a case with other images, or None if it has no image or one of them has no variant."""
+    images = _images(case)
+    if not images or not shown.keys() >= set(images):
+        return None
+    return replace(case, requests=tuple(with_images(one, shown.__getitem__) for one in case.requests))
+
+
+def _judged(sample: Sample, cases: Sequence[Case], replies: Mapping[Request, Prediction]) -> Verdicts:
+    task = replace(sample.task, cases=tuple(cases))
+    batch = Batch(task=task, positions=tuple(range(len(cases))), ties=sample.ties)
+    return {verdict.case.id: verdict for verdict in judge(batch, replies) if verdict.state == "judged"}
+
+
+def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatArray]:
+    """The columns: for each case the share of its variants that changes the verdict, or a reply beyond rounding."""
+    pairs: dict[str, list[list[tuple[Verdict, Verdict]]]] = {family: [] for family in FAMILIES}
+    for case in sample.cases:
+        for family, found in pairs.items():
+            names = [(name, one.reference) for name, one in VARIANTS.items() if one.family == family]
+            both = [(judged[reference].get(case.id), judged[name].get(case.id)) for name, reference in names]
+            found.append([(one, other) for one, other in both if one is not None and other is not None])
+    together = [[pair for some in row for pair in some] for row in zip(*pairs.values(), strict=True)]
+    flips = {"flip_rate": together, **{f"flip_rate_{family}": found for family, found in pairs.items()}}
+    columns = {
+        name: np.array([_share([_flips(a, b) for a, b in some]) for some in rows]) for name, rows in flips.items()
+    }
+    columns["unstable"] = np.array([float(max(_flips(a, b) for a, b in row)) if row else np.nan for row in together])
+    columns["replies_changed"] = np.array([_share([_changed(a, b) for a, b in row]) for row in together])
+    return columns
+
+
+def _flips(verdict: Verdict, other: Verdict) -> bool:
+    """Whether a verdict changes; a reply that answers nothing agrees with none, so silence is not stable."""
+    return verdict.right != other.right or not (_answered(verdict) and _answered(other))
+
+
+def _answered(verdict: Verdict) -> bool:
+    tied = any(isinstance(one.request, Ask | Compare) and one.answer is None for one in verdict.predictions)
+    return not tied and not unread(verdict)
+
+
+def _share(happened: Sequence[bool]) -> float:
+    return sum(happened) / len(happened) if happened else float("nan")
+
+
+def _changed(verdict: Verdict, other: Verdict) -> bool:
+    """Whether an answer is another one, or a score differs by more than rounding explains."""
+    return any(differ(one, two) for one, two in zip(verdict.predictions, other.predictions, strict=True))
+
+
+def differ(reply: Prediction, other: Prediction) -> bool:
+    """Return whether a reply is another answer, or a score that differs by more than rounding."""
+    if reply.score is None or other.score is None:
+        return reply.answer != other.answer or (reply.score is None) != (other.score is None)
+    return abs(reply.score - other.score) > ROUNDING["float32"] * max(1.0, abs(reply.score))

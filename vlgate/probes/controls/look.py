@@ -1,0 +1,380 @@
+"""The control ``look``: the same cases without the image, with another case's, and with a blurred one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate import types
+from vlgate.asking.batching import Problem
+from vlgate.asking.predictor import ModelPredictor
+from vlgate.errors import printable
+from vlgate.judging.verdicts import judge, unread
+from vlgate.metrics.clusters import case_clusters, photograph
+from vlgate.metrics.controlled import ControlledTask, Figure
+from vlgate.metrics.names import HEADLINE
+from vlgate.perturb.images.graded import AWAY, LEVELS, uniform
+from vlgate.perturb.images.registry import perturbed
+from vlgate.probes.controls.control import Control, Sample
+from vlgate.seeds import generator
+from vlgate.types import (
+    TIED,
+    Ask,
+    Batch,
+    Case,
+    FloatArray,
+    LazyImage,
+    Prediction,
+    Read,
+    Request,
+    Task,
+    Verdict,
+    with_images,
+)
+
+# A model that can be asked without any image: its protocol, and its answers if it is told that there is none.
+
+TOLD = "There is no image with this question. Answer it as well as you can."
+CALLED = "answer_without_image"
+
+
+@runtime_checkable
+class ImagelessAnswerer(Protocol):
+    """A model that answers questions as text alone."""
+
+    def answer_without_image(self, questions: Sequence[Ask]) -> Sequence[str]:
+        """Return n answers as ``Answerer.answer`` does; the images of the questions are not looked at."""
+
+
+def told(case: Case) -> Case | None:
+    """Return a case that says in each question that there is no image; None if it asks no questions.
+
+    The image stands for none: it is a blank one, which no model is shown.
+    """
+    asked = [request for request in case.requests if isinstance(request, Ask)]
+    if len(asked) < len(case.requests):
+        return None
+    blank = uniform("blank")
+    return replace(case, requests=tuple(replace(one, image=blank, question=f"{TOLD} {one.question}") for one in asked))
+
+
+def answers_without_image(predictor: ModelPredictor, questions: Sequence[Ask]) -> dict[Request, Prediction]:
+    """Ask a model some questions without an image, in batches and through its memory; each distinct one once.
+
+    Returns: a prediction per question; empty if the model cannot be asked so.
+    """
+    model = predictor.model
+    if not isinstance(model, ImagelessAnswerer):
+        return {}
+    distinct = list(dict.fromkeys(questions))
+    replies = predictor.caller.strings(distinct, model.answer_without_image, CALLED)
+    return {one: _prediction(one, reply) for one, reply in zip(distinct, replies, strict=True)}
+
+
+def _prediction(question: Ask, reply: str | Problem) -> Prediction:
+    if isinstance(reply, Problem):
+        return Prediction(request=question, problem=reply.why)
+    return Prediction(request=question, answer=None if reply == TIED else reply)
+
+
+# Another case's image in the place of a case's own: a derangement of the cases by seed.
+
+_TRIED = 64  # cases; a task in which so many share an image or a true text with a case has no other one to show
+
+
+def images_of_case(case: Case) -> tuple[LazyImage, ...]:
+    """Return the different images of a case, in the order of its requests."""
+    return tuple(dict.fromkeys(image for one in case.requests for image in types.images_of(one)))
+
+
+def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping[LazyImage, LazyImage]]:
+    """Choose for each case the images of another case of its task.
+
+    The cases of the task are put in a random order, and each is shown the images of the next one that shares neither an
+    image nor a true text nor a question with its answer. So a case never sees its own image, a part of it or a
+    perturbed copy, and what is true of it is not known to be true of what it sees. It may still be true by chance.
+
+    Args:
+        task: the task, from all of whose cases the images are taken.
+        cases: the cases to choose for.
+        seed: the seed of the run.
+
+    Returns: by the id of the case, the other image of each of its images; cases without one are absent.
+    """
+    order = generator(f"{seed}:look:{task.id}").permutation(len(task.cases)).tolist()
+    places = {task.cases[number].id: place for place, number in enumerate(order)}
+    found: dict[str, Mapping[LazyImage, LazyImage]] = {}
+    for case in cases:
+        following = (order[(places[case.id] + step) % len(order)] for step in range(1, min(_TRIED, len(order))))
+        own, true = _bases(case), _true(case)
+        other = next(
+            (
+                task.cases[number]
+                for number in following
+                if own.isdisjoint(_bases(task.cases[number])) and true.isdisjoint(_true(task.cases[number]))
+            ),
+            None,
+        )
+        if other is not None:
+            shown = images_of_case(other)
+            found[case.id] = {image: shown[place % len(shown)] for place, image in enumerate(images_of_case(case))}
+    return found
+
+
+def _bases(case: Case) -> set[str]:
+    """The names of the images of a case without their perturbations."""
+    return {photograph(image.key) for image in images_of_case(case)}
+
+
+def _true(case: Case) -> set[tuple[str, str]]:
+    """The true texts of a case, and its questions with their answers."""
+    pairs = zip(case.requests, case.truths, strict=True)
+    return {(types.text_of(request), str(truth)) for request, truth in pairs if truth is not False}
+
+
+# The conditions of the control ``look``: what a model is shown, or told, in the place of the image of a case.
+
+TELLS = "told"
+SHOWN: Mapping[str, str] = MappingProxyType(
+    {
+        "grey": "that with a uniform grey image in its place, untold",
+        "blank": "that with a white image in its place, untold",
+        "other": "that with the image of another case in its place, untold",
+        "blurred": "that with the image blurred beyond recognition, untold",
+    }
+)
+"""What each condition is that shows the model an image."""
+CONDITIONS: Mapping[str, str] = MappingProxyType(
+    {**SHOWN, TELLS: "that of questions which say that there is no image, if the model can be asked without one"}
+)
+WITHOUT = ("grey", "blank", "other", TELLS)
+"""The conditions under which nothing of the image is left; one that is blurred keeps its colours."""
+
+
+def changed(condition: str, sample: Sample) -> dict[str, Case]:
+    """Return the cases of a sample under a condition, by their ids; a case that it does not apply to is absent."""
+    cases = [case for case in sample.cases if images_of_case(case)]
+    if condition == TELLS:
+        return {case.id: instead for case in cases if (instead := told(case)) is not None}
+    if condition == "other":
+        others = others_of(sample.task, cases, sample.seed)
+        return {case.id: _with(case, others[case.id].__getitem__) for case in cases if case.id in others}
+    if condition in LEVELS:
+        plain = uniform(condition)
+        return {case.id: _with(case, lambda _: plain) for case in cases}
+    return {case.id: _with(case, lambda image: perturbed(image, AWAY)) for case in cases}
+
+
+def _with(case: Case, shown: Callable[[LazyImage], LazyImage]) -> Case:
+    return replace(case, requests=tuple(with_images(request, shown) for request in case.requests))
+
+
+# Does a model describe an image that is not there? A fixed list of questions about "the image", asked without one.
+
+QUESTIONS = (
+    "What does the image show?",
+    "What is in the middle of the image?",
+    "What is in the background of the image?",
+    "Which colours does the image have?",
+    "How many people are in the image?",
+    "What is the person in the image doing?",
+    "Which animal is in the image?",
+    "What is written in the image?",
+    "Where was the image taken?",
+    "What is the weather like in the image?",
+    "What is to the left of the largest object in the image?",
+    "What time of day is it in the image?",
+)
+REFUSALS = (
+    "no image", "no picture", "no photo", "not an image", "no visual", "no attachment", "without an image",
+    "without the image", "without seeing", "can't see", "cannot see", "can not see", "don't see", "do not see",
+    "can't view", "cannot view", "can not view", "unable to", "not able to", "can't tell", "cannot tell",
+    "can't determine", "cannot determine", "can't answer", "cannot answer", "can't describe", "cannot describe",
+    "can't identify", "cannot identify", "not provided", "n't provided", "not attached", "n't attach", "not attach",
+    "not receive", "n't receive", "not upload", "n't upload", "not included", "not available", "not visible",
+    "not shown", "not given", "not specified", "not possible", "impossible to", "please upload", "please provide",
+    "please share", "please attach", "please send", "don't have access", "do not have access", "is missing",
+    "don't know", "do not know", "unknown", "unanswerable", "not sure", "unclear",
+)  # fmt: skip
+"""An answer that has one of these, in lower case, does not describe an image."""
+NOTHING = ("nothing", "none", "no", "no one", "nobody", "n/a", "0", "zero", "null")
+"""An answer that is one of these as a whole, without marks at its ends, does not describe an image either."""
+_SHOWN = 80  # characters of an answer in a note
+
+
+def about_model(predictor: ModelPredictor, seed: int) -> ControlledTask | None:  # noqa: ARG001  # the list is fixed
+    """Ask the questions without an image.
+
+    Returns: the share of answers that describe one; an empty answer, or one that was not given, counts neither way.
+        None if the model cannot be asked without an image.
+    """
+    asked = [Ask(image=uniform("blank"), question=question) for question in QUESTIONS]
+    replies = answers_without_image(predictor, asked)
+    if not replies:
+        return None
+    answers = [replies[one].answer or "" for one in asked]
+    read = [bool(answer.strip()) for answer in answers]
+    described = [describes(answer) for answer in answers]
+    first = next((place for place, says in enumerate(described) if says), None)
+    said = () if first is None else (f"to {QUESTIONS[first]!r} without an image it says {_short(answers[first])!r}",)
+    return ControlledTask(
+        cases=QUESTIONS,
+        images=QUESTIONS,
+        columns={"described": np.where(read, np.array(described, dtype=np.float64), np.nan)},
+        figures={"describes_absent": Figure(column="described")},
+        left_out={} if all(read) else {"questions without an answer": read.count(False)},
+        notes=said,
+        requests=len(asked),
+    )
+
+
+def describes(answer: str) -> bool:
+    """Return whether an answer describes an image: it has no phrase of ``REFUSALS``, and is none of ``NOTHING``.
+
+    >>> describes("A dog on a beach."), describes("I can\u2019t see an image."), describes("None."), describes(" ")
+    (True, False, False, False)
+    """
+    plain = " ".join(answer.replace("\u2019", "'").casefold().split())
+    bare = re.sub(r"^\W+|\W+$", "", plain)
+    return bool(bare) and bare not in NOTHING and not any(phrase in plain for phrase in REFUSALS)
+
+
+def _short(answer: str) -> str:
+    plain = printable(" ".join(answer.split()))
+    return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 3]}..."
+
+
+# It looked: the same cases without the image, with another case's, and with one that is blurred beyond recognition.
+
+GAIN = "visual_gain"
+IMAGE = "image"
+_ONE_IMAGE = (
+    "grey and blank put one image in the place of several, so the model cannot tell them apart: texts about them tie, "
+    "and answers agree"
+)
+_IF_READ = "_if_read"  # a column in which a case without a readable answer has its value with the image
+_MOST_SILENT = 0.5  # of the cases of a condition
+_NOTHING_READ = "most answers without the image could not be read, so there is nothing to compare with"
+
+
+def requests(cases: Sequence[Case]) -> int:
+    """Return how many distinct requests the control asks about some cases, at most: those of each condition."""
+    distinct = {one for case in cases for one in case.requests if not isinstance(one, Read)}
+    return len(SHOWN) * len(distinct) + sum(isinstance(one, Ask) for one in distinct)
+
+
+def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
+    """Ask the cases of a sample under each condition, and judge them by the task's own metric.
+
+    Exceptions of the model pass through.
+    """
+    metric = HEADLINE[sample.task.shape]
+    names = [name for name in CONDITIONS if name != TELLS or isinstance(predictor.model, ImagelessAnswerer)]
+    asked = {name: cases for name in names if (cases := changed(name, sample)) or name != TELLS}
+    replies, n = _replies(asked, predictor)
+    columns = {IMAGE: np.array([one.facts.get(metric, np.nan) for one in sample.verdicts], dtype=np.float64)}
+    left_out = dict(sample.left_out)
+    several = any(len(images_of_case(case)) > 1 for case in sample.cases)
+    notes, silent = [_ONE_IMAGE] if several else [], dict[str, int]()
+    for name, cases in asked.items():
+        verdicts = _judged(sample, cases, replies)
+        columns[name] = _values(sample, verdicts, metric)
+        if lacking := int(np.isnan(columns[name]).sum()):
+            left_out[f"without a value for {name}"] = lacking
+        quiet = _silent(sample, verdicts)
+        if name in WITHOUT and quiet.any():
+            silent[name] = int(quiet.sum())
+            columns[f"{name}{_IF_READ}"] = np.where(quiet, columns[IMAGE], columns[name])
+            notes.append(f"{name}: the answers of {silent[name]} cases could not be read; these cases show no gain")
+    if _silent(sample, sample.verdicts).mean() > _MOST_SILENT:
+        silent = {}  # a model that says nothing anyway has no condition to leave out
+    figures = _figures(columns, silent, several=several)
+    return ControlledTask(
+        cases=tuple(case.id for case in sample.cases),
+        images=case_clusters(sample.cases),
+        columns=columns,
+        figures=figures,
+        left_out=left_out,
+        notes=tuple(notes),
+        beside=_beside(sample, metric),
+        requests=n,
+        doubt="" if GAIN in figures or not silent else _NOTHING_READ,
+    )
+
+
+def _replies(
+    asked: Mapping[str, Mapping[str, Case]], predictor: ModelPredictor
+) -> tuple[dict[Request, Prediction], int]:
+    """The replies under all conditions, and their number; the images of those that are told are not shown."""
+    texts = [one for case in asked.get(TELLS, {}).values() for one in case.requests if isinstance(one, Ask)]
+    seen = [one for name in asked if name != TELLS for case in asked[name].values() for one in case.requests]
+    replies = {**predictor.predict(seen), **answers_without_image(predictor, texts)}
+    return replies, len(replies)
+
+
+def _judged(sample: Sample, cases: Mapping[str, Case], replies: Mapping[Request, Prediction]) -> Sequence[Verdict]:
+    task = replace(sample.task, cases=tuple(cases.values()))
+    return judge(Batch(task=task, positions=tuple(range(len(cases))), ties=sample.ties), replies)
+
+
+def _values(sample: Sample, verdicts: Sequence[Verdict], metric: str) -> FloatArray:
+    known = {one.case.id: one.facts.get(metric, np.nan) for one in verdicts if one.state == "judged"}
+    return np.array([known.get(case.id, np.nan) for case in sample.cases], dtype=np.float64)
+
+
+def _silent(sample: Sample, verdicts: Sequence[Verdict]) -> NDArray[np.bool_]:
+    """Which cases of a sample are judged and have an answer that could not be read, shape (n,)."""
+    silent = {one.case.id for one in verdicts if one.state == "judged" and unread(one)}
+    return np.array([case.id in silent for case in sample.cases], dtype=np.bool_)
+
+
+def _figures(columns: Mapping[str, FloatArray], silent: Mapping[str, int], *, several: bool) -> dict[str, Figure]:
+    """The metric under each condition, the gain over each, and the gain over the one in which the model keeps most.
+
+    A model could gain by refusing to answer without the image. So such a case counts for ``visual_gain`` as it does
+    with the image. A condition in which a model that otherwise speaks leaves most answers unread cannot be compared.
+    """
+    names = [name for name in columns if not name.endswith(_IF_READ)]
+    figures = {name: Figure(column=name) for name in names}
+    figures |= {f"gain_{name}": Figure(column=IMAGE, before=name) for name in names if name != IMAGE}
+    known = {name: int(np.isfinite(columns[name]).sum()) for name in WITHOUT if name in columns}
+    kept: dict[str, float] = {}
+    for name, number in known.items():
+        column = f"{name}{_IF_READ}" if f"{name}{_IF_READ}" in columns else name
+        if number and number * 2 >= max(known.values()) and silent.get(name, 0) <= _MOST_SILENT * number:
+            kept[column] = float(np.nanmean(columns[column]))
+    # Grey and blank put one image in the place of several, over which any model that sees pixels gains.
+    if kept and (any(name.startswith("other") for name in kept) or not several):
+        figures[GAIN] = Figure(column=IMAGE, before=max(kept, key=lambda name: kept[name]), others=tuple(kept))
+    return figures
+
+
+def _beside(sample: Sample, metric: str) -> dict[str, float]:
+    found = {"blind": sample.blind[metric].value} if metric in sample.blind else {}
+    return found | ({"chance": sample.chance[metric]} if metric in sample.chance else {})
+
+
+LOOK = Control(
+    name="look",
+    says="What the model knows without looking, beside what text alone tells",
+    figures={
+        GAIN: "the metric of the task with the image minus that without, under the condition that keeps most of it; "
+        "its interval allows for the choice, and the smallest of several gains is by chance too small",
+        IMAGE: "the metric of the task with the image",
+        **CONDITIONS,
+        **{f"gain_{name}": f"the metric with the image minus that of {name}" for name in CONDITIONS},
+    },
+    shown=(GAIN, IMAGE, *CONDITIONS),
+    beside={"blind": "the metric of the text-only model on all judged cases", "chance": "what guessing reaches"},
+    of_model={"describes_absent": "the share of answers that describe an image, to questions without one"},
+    of_model_requests=len(QUESTIONS),
+    requests=requests,
+    measure=measure,
+    about_model=about_model,
+)

@@ -1,0 +1,264 @@
+"""The changed copies of a case: one word or one part of an image hidden or exchanged, in all its requests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from types import MappingProxyType
+
+from vlgate import types
+from vlgate.probes.explaining.margin import Margin, margin_of
+from vlgate.probes.explaining.record import Method, Part
+from vlgate.probes.explaining.regions import WINDOWS, from_another, hidden
+from vlgate.types import Ask, Box, Case, Compare, LazyImage, Match, Request, Shape, text_of, with_images
+
+# The words of a text that are changed one at a time: left out, exchanged for a neutral one, or for another text's.
+
+NEUTRAL = "thing"
+"""What a word is exchanged for: a word that names nothing in particular."""
+MOST_WORDS = 40
+"""The most words of a case that are changed, the first ones."""
+MOST_PLACES = 8
+"""The most places in which two texts differ that are exchanged, the first ones."""
+_WORD = re.compile(r"[\w'\u2019-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap:
+    """Two texts with their words exchanged in one of the places in which they differ; ``words`` are those words."""
+
+    words: str
+    texts: tuple[str, str]
+
+
+def words_of(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the different words of some texts in lower case, by first appearance, at most ``MOST_WORDS``.
+
+    >>> words_of(["A dog chases a man.", "A man chases a dog."])
+    ('a', 'dog', 'chases', 'man')
+    """
+    found = (word.lower() for text in texts for word in _WORD.findall(text))
+    return tuple(dict.fromkeys(found))[:MOST_WORDS]
+
+
+def left_out(text: str, word: str) -> str | None:
+    """Return the text without a word, wherever it stands; None if it has no such word, or none but it.
+
+    >>> left_out("A dog chases a man.", "dog")
+    'A chases a man.'
+    """
+    changed = re.sub(r"\s+([.,;:?!])", r"\1", " ".join(_changed(text, word, "").split()))
+    return changed if changed != text and _WORD.search(changed) else None
+
+
+def exchanged(text: str, word: str) -> str | None:
+    """Return the text with ``NEUTRAL`` for a word, wherever it stands; None if it has no such word.
+
+    >>> exchanged("A dog chases a man.", "man")
+    'A dog chases a thing.'
+    """
+    changed = _changed(text, word, NEUTRAL)
+    return None if changed == text else changed
+
+
+def swaps(one: str, other: str) -> tuple[Swap, ...]:
+    """Return two texts with their words exchanged in each place in which they differ, at most ``MOST_PLACES``.
+
+    Returns: one entry per place; none if they differ in fewer than two, since the exchange would only change the roles
+        of the texts.
+
+    >>> [swap.texts[0] for swap in swaps("A dog chases a man", "A man chases a dog")]
+    ['A man chases a man', 'A dog chases a dog']
+    """
+    mine, yours = one.split(), other.split()
+    apart = [code for code in SequenceMatcher(None, mine, yours, autojunk=False).get_opcodes() if code[0] != "equal"]
+    if len(apart) < 2:
+        return ()
+    found = []
+    for _, a, b, c, d in apart[:MOST_PLACES]:
+        texts = [*mine[:a], *yours[c:d], *mine[b:]], [*yours[:c], *mine[a:b], *yours[d:]]
+        words = " / ".join(" ".join(some).strip(" .,;:?!") or "nothing" for some in (mine[a:b], yours[c:d]))
+        found.append(Swap(words=words, texts=(" ".join(texts[0]), " ".join(texts[1]))))
+    return tuple(swap for swap in found if all(swap.texts))
+
+
+def _changed(text: str, word: str, instead: str) -> str:
+    return _WORD.sub(lambda found: instead if found[0].lower() == word else found[0], text)
+
+
+# The changed copies of a case: one part of an image, or of a text, hidden or exchanged in all of its requests.
+
+_PARTNERS: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
+    {
+        "pair": ((0, 1),),
+        "quad": ((0, 1),),
+        "set": ((0, 2), (1, 3)),
+        "active_passive_set": ((0, 2), (1, 3)),
+        "questions": ((0, 1),),
+        "twin_questions": (),
+        "twin_captions": ((0, 1),),
+    }
+)
+"""The requests whose texts exchange words, by their places."""
+Boxes = Mapping[LazyImage, Sequence[Box]]
+"""Boxes by image: those that a model looks at (an image without them has windows), or the segments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A changed copy of a case: its margin, and the part that was changed, whose effect is not known yet."""
+
+    method: Method
+    part: Part
+    margin: Margin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A case to explain, with its margin and all of its changes."""
+
+    task: str
+    case: Case
+    margin: Margin
+    changes: tuple[Change, ...]
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """All requests that the explanation asks, each once."""
+        margins = (self.margin, *(change.margin for change in self.changes))
+        return tuple(dict.fromkeys(request for margin in margins for request in margin.requests))
+
+
+def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes, segments: Boxes) -> Subject | None:
+    """Return a case with all the changes that explain it, or None if it has no margin; nothing is asked yet.
+
+    Args:
+        task: the id of its task.
+        shape: the shape of its task.
+        case: the case.
+        model: the model that will be asked, for the way in which it answers.
+        boxes: the boxes that the model looks at; may be empty.
+        segments: the segments of the images; may be empty.
+    """
+    margin = margin_of(case, shape, model)
+    if margin is None:
+        return None
+    changes = (
+        Change(method=method, part=part, margin=changed)
+        for method, part, copy in _copies(case, shape, boxes, segments)
+        if (changed := margin_of(copy, shape, model)) is not None
+    )
+    return Subject(task=task, case=case, margin=margin, changes=tuple(changes))
+
+
+def images_of_case(case: Case) -> tuple[LazyImage, ...]:
+    """Return the different images of a case, in the order of its requests."""
+    return tuple(dict.fromkeys(image for one in case.requests for image in types.images_of(one)))
+
+
+def texts_of(case: Case) -> tuple[str, ...]:
+    """Return the different captions or questions of a case, in the order of its requests."""
+    return tuple(dict.fromkeys(text_of(one) for one in case.requests))
+
+
+def text_swaps(case: Case, shape: Shape) -> Iterator[tuple[tuple[int, int], Swap]]:
+    """Yield the exchanges between a true text of a case and the false one beside it, with their places in the case.
+
+    In questions, it is the two questions whose words are exchanged.
+    """
+    for one, other in _PARTNERS[shape]:
+        for swap in swaps(*texts_at(case, (one, other))):
+            yield (one, other), swap
+
+
+def texts_at(case: Case, places: tuple[int, int]) -> tuple[str, str]:
+    """Return the texts of two requests of a case."""
+    return text_of(case.requests[places[0]]), text_of(case.requests[places[1]])
+
+
+def _copies(case: Case, shape: Shape, boxes: Boxes, segments: Boxes) -> Iterator[tuple[Method, Part, Case]]:
+    yield from _without_regions(case, boxes, segments)
+    yield from _with_other_regions(case, boxes)
+    if any(isinstance(one, Compare) for one in case.requests):
+        return  # the words of a question about several images are mostly not those of the case
+    yield from _without_words(case)
+    yield from _with_other_words(case, shape)
+
+
+def _without_regions(case: Case, boxes: Boxes, segments: Boxes) -> Iterator[tuple[Method, Part, Case]]:
+    for number, image in enumerate(images_of_case(case)):
+        first: Method = "hide boxes" if image in boxes else "hide windows"
+        parts: tuple[tuple[Method, Sequence[Box]], ...] = (
+            (first, boxes.get(image, WINDOWS)),
+            ("hide segments", segments.get(image, ())),
+        )
+        for method, places in parts:
+            for region in hidden(image, places):
+                part = Part(effect=None, box=region.box, image=number)
+                yield method, part, _mapped(case, _shown_instead(image, region.changed))
+
+
+def _with_other_regions(case: Case, boxes: Boxes) -> Iterator[tuple[Method, Part, Case]]:
+    """Copies of a case of two images, one with a part of the other."""
+    images = images_of_case(case)
+    if len(images) != 2:
+        return
+    for number, image in enumerate(images):
+        for region in from_another(image, images[1 - number], boxes.get(image, WINDOWS)):
+            part = Part(effect=None, box=region.box, image=number)
+            yield "exchange between images", part, _mapped(case, _shown_instead(image, region.changed))
+
+
+def _with_other_words(case: Case, shape: Shape) -> Iterator[tuple[Method, Part, Case]]:
+    """Copies of a case whose texts have exchanged the words of one place."""
+    for (one, other), swap in text_swaps(case, shape):
+        instead = dict(zip(texts_at(case, (one, other)), swap.texts, strict=True))
+        part = Part(effect=None, word=swap.words)
+        yield "exchange between texts", part, _mapped(case, _with_text(instead))
+
+
+def _without_words(case: Case) -> Iterator[tuple[Method, Part, Case]]:
+    methods: tuple[tuple[Method, Callable[[str, str], str | None]], ...] = (
+        ("leave words out", left_out),
+        ("exchange words", exchanged),
+    )
+    for method, change in methods:
+        for word in words_of(texts_of(case)):
+            copy = _mapped(case, _said_instead(change, word))
+            if copy.requests != case.requests:
+                yield method, Part(effect=None, word=word), copy
+
+
+def _mapped(case: Case, change: Callable[[Request], Request]) -> Case:
+    return replace(case, requests=tuple(change(request) for request in case.requests))
+
+
+def _shown_instead(image: LazyImage, hidden: LazyImage) -> Callable[[Request], Request]:
+    def change(request: Request) -> Request:
+        """Show the changed image where the image stood."""
+        return with_images(request, lambda own: hidden if own == image else own)
+
+    return change
+
+
+def _with_text(instead: Mapping[str, str]) -> Callable[[Request], Request]:
+    def change(request: Request) -> Request:
+        """Say another text, if there is one for it."""
+        text = instead.get(text_of(request), text_of(request))
+        return replace(request, question=text) if isinstance(request, Ask | Compare) else replace(request, text=text)
+
+    return change
+
+
+def _said_instead(how: Callable[[str, str], str | None], word: str) -> Callable[[Request], Request]:
+    def change(request: Request) -> Request:
+        """Change the word in the text, if it has it."""
+        if isinstance(request, Ask):
+            return replace(request, question=how(request.question, word) or request.question)
+        if isinstance(request, Match):
+            return replace(request, text=how(request.text, word) or request.text)
+        return request
+
+    return change

@@ -1,0 +1,232 @@
+"""The objects of a drawn scene that decide a case, and whether explanations of right answers point at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vlgate.fixtures.reader.forms import Choice
+from vlgate.fixtures.reader.reader import Looking
+from vlgate.fixtures.reader.reading import Reading, UnreadableError
+from vlgate.fixtures.reader.seeing import view_of, without
+from vlgate.perturb.scene_graph import Box as GraphBox
+from vlgate.perturb.scene_graph import SceneGraph, SceneObject
+from vlgate.probes.explaining.changes import images_of_case, text_swaps, texts_at
+from vlgate.probes.explaining.rates import Hit, hit
+from vlgate.probes.explaining.record import Explanation
+from vlgate.types import Box, Case, LazyImage, Match, Shape, images_of, text_of
+
+# Which objects of a drawn scene decide a case: those without which its texts would say something else.
+#
+# The reader evaluates each text on the scene graph, with and without each object. Nothing of this is shown to a model.
+
+_Truth = bool | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deciding:
+    """The boxes of the objects of an image, and whether each of them decides."""
+
+    boxes: tuple[Box, ...]
+    decides: tuple[bool, ...]
+
+    @property
+    def deciding(self) -> tuple[Box, ...]:
+        """The boxes of the objects that decide."""
+        return tuple(box for box, decides in zip(self.boxes, self.decides, strict=True) if decides)
+
+
+def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
+    """Return which objects of an image decide a case.
+
+    An object decides if one of the case's texts about this image is true with it and false without it, or the other way
+    round, or if a question has another answer without it.
+
+    Args:
+        case: the case.
+        image: one of its images.
+        reading: what reads the texts; each text is read once.
+
+    Returns: the objects; None if the image is not drawn, a text cannot be read, or no single object decides: there is
+        none in "There are no dogs", and none of two cups decides "There is a cup".
+    """
+    view = view_of(image)
+    if view is None or not view.scene.width or not view.scene.height:
+        return None
+    texts = _texts(case, image)
+    try:
+        whole = _said(view.scene, texts, reading)
+        decides = tuple(_said(_less(view.scene, one), texts, reading) != whole for one in view.scene.objects.values())
+    except UnreadableError:
+        return None
+    if not any(decides):
+        return None
+    size = (view.scene.width, view.scene.height)
+    return Deciding(boxes=tuple(_share(one.box, size) for one in view.scene.objects.values()), decides=decides)
+
+
+def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: Reading) -> Deciding | None:
+    """Return in which places an exchange with another image of a case decides.
+
+    The places are those of the things of both images. An exchange in a place gives the image those things of the other
+    image that have their middle there, for its own. It decides if one of the case's texts about the image is then true
+    in place of false, or false in place of true, or if a question has another answer.
+
+    Args:
+        case: the case.
+        image: one of its images.
+        other: the image that the parts come from.
+        reading: what reads the texts; each text is read once.
+
+    Returns: the places; None if an image is not drawn, a text cannot be read, or no exchange in a single place decides.
+    """
+    views = view_of(image), view_of(other)
+    if views[0] is None or views[1] is None:
+        return None
+    own, others = views[0].scene, views[1].scene
+    if not own.width or not own.height or (own.width, own.height) != (others.width, others.height):
+        return None
+    texts = _texts(case, image)
+    boxes = tuple(dict.fromkeys(one.box for scene in (own, others) for one in scene.objects.values()))
+    try:
+        whole = _said(own, texts, reading)
+        decides = tuple(_said(_exchanged(own, others, box), texts, reading) != whole for box in boxes)
+    except UnreadableError:
+        return None
+    if not any(decides):
+        return None
+    return Deciding(boxes=tuple(_share(box, (own.width, own.height)) for box in boxes), decides=decides)
+
+
+def deciding_words(case: Case, texts: Mapping[str, str], reading: Reading) -> bool | None:
+    """Return whether other texts in place of those of a case would say something else; None if one cannot be read.
+
+    Args:
+        case: the case.
+        texts: the new text by the old one.
+        reading: what reads the texts.
+    """
+    try:
+        for image in dict.fromkeys(image for one in case.requests for image in images_of(one)):
+            view = view_of(image)
+            if view is None:
+                return None
+            old = _texts(case, image)
+            if _said(view.scene, old, reading) != _said(view.scene, [texts.get(one, one) for one in old], reading):
+                return True
+    except UnreadableError:
+        return None
+    return False
+
+
+def _texts(case: Case, image: LazyImage) -> list[str]:
+    """The texts of a case about an image."""
+    return [text_of(one) for one in case.requests if image in images_of(one)]
+
+
+def _exchanged(own: SceneGraph, others: SceneGraph, box: GraphBox) -> SceneGraph:
+    """The scene with what another one has in a box."""
+
+    def there(thing: SceneObject) -> bool:
+        """Whether the middle of a thing is in the box."""
+        across, down = thing.box.x + thing.box.w / 2, thing.box.y + thing.box.h / 2
+        return box.x <= across <= box.x + box.w and box.y <= down <= box.y + box.h
+
+    kept = without(own, lambda thing: not there(thing))
+    given = without(others, there)
+    renamed = {
+        f"other {name}": replace(
+            thing,
+            id=f"other {name}",
+            relations=tuple(replace(link, object=f"other {link.object}") for link in thing.relations),
+        )
+        for name, thing in given.objects.items()
+    }
+    return replace(kept, objects={**kept.objects, **renamed})
+
+
+def _said(scene: SceneGraph, texts: Sequence[str], reading: Reading) -> list[_Truth]:
+    looking = Looking(scene)
+    found: list[_Truth] = []
+    for text in texts:
+        form = reading.of(text)
+        if isinstance(form, Choice):
+            found.append(tuple(answer for answer, said in form.options if looking.holds(said)))
+        else:
+            found.append(looking.holds(form))
+    return found
+
+
+def _less(scene: SceneGraph, one: SceneObject) -> SceneGraph:
+    return without(scene, lambda thing: thing.id != one.id)
+
+
+def _share(box: GraphBox, size: tuple[int, int]) -> Box:
+    width, height = size
+    return (box.x / width, box.y / height, (box.x + box.w) / width, (box.y + box.h) / height)
+
+
+# Whether explanations of right answers point at the object that decides, which the scene graph tells.
+
+
+def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
+    """Yield each method of an explanation with whether it points at what decides, for each image, or for the texts.
+
+    Maps of attention count for texts that are true, or for the first text of an image about which none is.
+
+    Args:
+        found: the explanation of a case that the model gets right.
+        case: the case.
+        shape: the shape of its task.
+        reading: what reads the texts of the drawn world.
+    """
+    images = images_of_case(case)
+    for which, image in enumerate(images):
+        whole = deciding(case, image, reading)
+        between = deciding_exchange(case, image, images[1 - which], reading) if len(images) == 2 else None
+        for finding in found.findings:
+            known = between if finding.method == "exchange between images" else whole
+            if known is not None:
+                for method, boxes, effects in finding.of_image(which):
+                    yield method, hit(boxes, effects, known.boxes, known.decides)
+        if whole is not None:
+            yield from _attended(found, case, which, whole)
+    yield from _words(found, case, shape, reading)
+
+
+def _words(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
+    """Whether the exchange of words with the largest effect is one that changes what the texts say.
+
+    A case counts if its exchanged texts can be read, and some of them say something else and some do not.
+    """
+    effects = {
+        part.word: part.effect
+        for finding in found.findings
+        if finding.method == "exchange between texts"
+        for part in finding.measured
+        if part.effect is not None
+    }
+    told: dict[str, bool | None] = {}
+    for (one, other), swap in text_swaps(case, shape):
+        texts = texts_at(case, (one, other))
+        told[swap.words] = deciding_words(case, dict(zip(texts, swap.texts, strict=True)), reading)
+    if set(told.values()) != {True, False} or set(told) - set(effects):
+        return
+    strongest = max(told, key=lambda words: effects[words])
+    right = effects[strongest] > 0 and bool(told[strongest])
+    chance = sum(map(bool, told.values())) / len(told)
+    yield (
+        "exchange between texts",
+        Hit(touches=right, points=right, leads=right, chance_touches=chance, chance_points=chance, chance_leads=chance),
+    )
+
+
+def _attended(found: Explanation, case: Case, which: int, known: Deciding) -> Iterator[tuple[str, Hit]]:
+    true = {one.text for one, truth in zip(case.requests, case.truths, strict=True) if isinstance(one, Match) and truth}
+    shown = [one for one in found.attended if one.image == which]
+    for method in dict.fromkeys(one.method for one in shown):
+        seen = [one for one in shown if one.method == method]
+        one = next((one for one in seen if one.text in true), seen[0])
+        yield one.method, hit(one.boxes, np.array(one.weights), known.boxes, known.decides)

@@ -1,0 +1,243 @@
+"""Explain cases: ask about all changed copies at once, measure how far the margin moves, and say it in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from vlgate.errors import VlgateError, described
+from vlgate.probes.explaining.changes import Boxes, Change, Subject, images_of_case, subject_of, texts_of
+from vlgate.probes.explaining.record import INTERVENTIONS, Explanation, Finding, Part, turning
+from vlgate.probes.explaining.regions import Decoded, segments
+from vlgate.types import (
+    Attended,
+    Attends,
+    Box,
+    Boxed,
+    Case,
+    LazyImage,
+    Match,
+    Prediction,
+    Predictor,
+    Request,
+    RollsOut,
+    Shape,
+    Verdict,
+)
+
+# Maps of what a model attends to, for models that offer them.
+
+
+def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Attended, ...], ...], str]:
+    """Return what a model attends to in the pairs of each case; nothing for a model that offers no maps, or questions.
+
+    Args:
+        cases: n cases.
+        model: the model.
+
+    Returns: n tuples, each with one map per method and different pair of the case, in the order of its requests; and
+        why there are none, if the model raised. That must not cost the interventions, which are worth more.
+    """
+    pairs = [tuple(dict.fromkeys(one for one in case.requests if isinstance(one, Match))) for case in cases]
+    asked = list(dict.fromkeys(pair for some in pairs for pair in some))
+    found: dict[Match, list[Attended]] = {pair: [] for pair in asked}
+    problems = []
+    for name, ask in _asked_of(model):
+        maps, problem = _maps(name, ask, asked)
+        problems += [problem] if problem else []
+        for pair, one in maps.items():
+            found[pair].append(one)
+    return tuple(
+        tuple(replace(one, image=images_of_case(case).index(pair.image)) for pair in some for one in found[pair])
+        for case, some in zip(cases, pairs, strict=True)
+    ), "; ".join(problems)
+
+
+def _asked_of(model: object) -> Iterator[tuple[str, Callable[[Sequence[Match]], Sequence[Attended]]]]:
+    """The maps that a model offers, by the name of the method."""
+    if isinstance(model, Attends):
+        yield "attended", model.attended
+    if isinstance(model, RollsOut):
+        yield "attention_rollout", model.attention_rollout
+
+
+def _maps(
+    name: str, ask: Callable[[Sequence[Match]], Sequence[Attended]], pairs: Sequence[Match]
+) -> tuple[dict[Match, Attended], str]:
+    """The map of each pair, and why there is none."""
+    if not pairs:
+        return {}, ""
+    try:
+        maps = ask(pairs)
+    except Exception as error:  # noqa: BLE001  # a foreign model may raise anything
+        return {}, f"{name}() of the model raised {described(error)}"
+    if maps and len(maps) != len(pairs):
+        return {}, f"{name}() of the model returned {len(maps)} maps for {len(pairs)} pairs; return one per pair"
+    return dict(zip(pairs, maps, strict=True)) if maps else {}, ""
+
+
+# What an explanation found, as one sentence.
+
+_NAMED = 3  # the most parts that a sentence names
+_SAID = {
+    "hide windows": "with the {place} of {image} hidden",
+    "hide boxes": "with the box at the {place} of {image} hidden",
+    "hide segments": "with the segment at the {place} of {image} hidden",
+    "exchange between images": "with the {place} of {image} from the other image",
+    "leave words out": "without {word!r}",
+    "exchange words": "with 'thing' for {word!r}",
+    "exchange between texts": "with {word!r} exchanged between the texts",
+}
+
+
+def says(found: Explanation) -> str:
+    """Return what turns the verdict of a case, or else what moves its margin most."""
+    outcome = "missed" if found.right else "right"
+    turns = [
+        text
+        for finding in found.findings
+        for text in dict.fromkeys(_said(found, finding, part) for part in turning(finding.parts)[:_NAMED])
+    ]
+    if turns:
+        return f"The case is {outcome} {_joined(turns)}."
+    strongest = [text for finding in found.findings if (text := _strongest(found, finding))]
+    if not strongest:
+        return "No change could be measured, or none moves the reply."
+    return f"No single change makes the case {outcome}; it moves most {_joined(strongest)}."
+
+
+def place_of(box: Box) -> str:
+    """Return the place of the middle of a box in words.
+
+    >>> place_of((0.0, 0.0, 0.25, 0.25)), place_of((0.4, 0.4, 0.6, 0.6)), place_of((0.7, 0.4, 0.9, 0.6))
+    ('top left', 'middle', 'right')
+    """
+    across, down = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    row = "top" if down < 1 / 3 else "bottom" if down > 2 / 3 else ""
+    column = "left" if across < 1 / 3 else "right" if across > 2 / 3 else ""
+    return f"{row} {column}".strip() or "middle"
+
+
+def _strongest(found: Explanation, finding: Finding) -> str:
+    moved = [part for part in finding.measured if part.effect]
+    if not moved:
+        return ""
+    part = max(moved, key=lambda one: abs(one.effect or 0.0))
+    return f"{_said(found, finding, part)} ({-(part.effect or 0.0):+.3g})"
+
+
+def _said(found: Explanation, finding: Finding, part: Part) -> str:
+    image = "the image" if len(found.images) == 1 else f"image {chr(ord('A') + (part.image or 0))}"
+    place = place_of(part.box) if part.box is not None else ""
+    return _SAID[finding.method].format(place=place, image=image, word=part.word)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
+
+
+# Explain cases: ask the model about all changed copies at once, and measure how far the margin moves.
+
+Told = tuple[str, Shape, Verdict]
+"""A verdict to explain, with the id and the shape of its task."""
+
+
+def subjects(told: Sequence[Told], model: object) -> tuple[Subject, ...]:
+    """Return what to ask about each verdict; those that have no margin are left out.
+
+    The images are decoded here, for their segments, and a model with boxes is asked for those of the unchanged images.
+    """
+    images = dict.fromkeys(image for _, _, verdict in told for image in images_of_case(verdict.case))
+    boxes = _boxes(model, list(images))
+    parts = {image: some for image in images if (some := _segments(image))}
+    found = (subject_of(task, shape, verdict.case, model, boxes, parts) for task, shape, verdict in told)
+    return tuple(one for one in found if one is not None)
+
+
+def number_of_requests(asked: Sequence[Subject]) -> int:
+    """Return how many different requests the explanations ask."""
+    return len({request for subject in asked for request in subject.requests})
+
+
+def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tuple[Explanation, ...]:
+    """Explain cases.
+
+    Args:
+        asked: the cases with their changes, as ``subjects`` returns them.
+        predictor: what replies to the requests, each different one once, in batches.
+        model: the model itself, for what it attends to.
+
+    Returns: one explanation per case that has a reply to its own requests, in the order of ``asked``.
+    """
+    said = predictor.predict(request for subject in asked for request in subject.requests)
+    maps, unseen = attended_in([subject.case for subject in asked], model)
+    found = (_explained(subject, said, seen, unseen) for subject, seen in zip(asked, maps, strict=True))
+    return tuple(one for one in found if one is not None)
+
+
+def _boxes(model: object, images: Sequence[LazyImage]) -> Boxes:
+    if not isinstance(model, Boxed) or not images:
+        return {}
+    try:
+        found = model.boxes(images)
+    except VlgateError:  # an image without regions: its requests have no reply, and say why
+        return {}
+    return {
+        image: [(float(x1), float(y1), float(x2), float(y2)) for x1, y1, x2, y2 in rows]
+        for image, rows in zip(images, found, strict=True)
+    }
+
+
+def _segments(image: LazyImage) -> tuple[Box, ...]:
+    try:
+        return segments(Decoded(image).pixels)
+    except VlgateError:  # an image that cannot be decoded: its requests have no reply, and say why
+        return ()
+
+
+def _explained(
+    subject: Subject, said: Mapping[Request, Prediction], seen: tuple[Attended, ...], unseen: str
+) -> Explanation | None:
+    base = subject.margin.of(said)
+    if base is None:
+        return None
+    findings = tuple(
+        _finding(subject, [change for change in subject.changes if change.method == method], said, base)
+        for method in INTERVENTIONS
+        if any(change.method == method for change in subject.changes)
+    )
+    right = subject.margin.right(base)
+    made = Explanation(
+        task=subject.task,
+        case=subject.case.id,
+        right=right,
+        images=tuple(image.key for image in images_of_case(subject.case)),
+        texts=texts_of(subject.case),
+        margin=base,
+        graded=subject.margin.graded,
+        findings=findings,
+        attended=seen,
+        unseen=unseen,
+        requests=len(subject.requests),
+        says="",
+    )
+    return replace(made, says=says(made))
+
+
+def _finding(subject: Subject, changes: Sequence[Change], said: Mapping[Request, Prediction], base: float) -> Finding:
+    was_right = subject.margin.right(base)
+    fit = subject.margin.fit(said)
+    parts: list[Part] = []
+    problems: list[str] = []
+    for change in changes:
+        margin = change.margin.of(said)
+        if margin is None:
+            problems += [said[one].problem or "" for one in change.margin.requests if said[one].problem][:1]
+            parts.append(change.part)
+        else:
+            turns = change.margin.right(margin) != was_right
+            left = change.margin.fit(said) if change.part.box is not None else None
+            support = None if fit is None or left is None else fit - left
+            parts.append(replace(change.part, effect=base - margin, support=support, turns=turns))
+    why = problems[0] if problems else ""
+    return Finding(method=changes[0].method, parts=tuple(parts), lacking=len(problems), why=why)

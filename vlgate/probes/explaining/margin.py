@@ -1,0 +1,152 @@
+"""The margin of a case: how far it is from being missed, or from another verdict, as one number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from vlgate.asking.adapters import ask_adapter, completed
+from vlgate.judging.answers import normal_choice, read_reply
+from vlgate.metrics.names import HEADLINE
+from vlgate.types import Ask, Case, Compare, Match, Prediction, Request, Shape, Verdict
+
+# How far a case is from being missed, as one number that a change of the image or the text can move.
+
+Compared = tuple[Request, tuple[Request, ...]]
+"""A request that should score highest, and those that it is compared with."""
+
+_PAIRS: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
+    {
+        "pair": ((0, 1),),
+        "quad": ((0, 1), (3, 2), (0, 2), (3, 1)),
+        "image_quad": ((0, 2), (3, 1)),
+        "two_true": ((0, 2), (1, 2)),
+        "twin_captions": ((0, 1), (3, 2), (0, 2), (3, 1)),
+        "set": ((0, 2), (0, 3), (1, 2), (1, 3)),
+        "active_passive_set": ((0, 2), (0, 3), (1, 2), (1, 3)),
+    }
+)
+"""The requests whose scores the rule of a shape compares, true and false, by their places."""
+_CHOICES: tuple[Shape, ...] = ("choice", "image_choice")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Margin:
+    """The comparisons of scores that make a case right, or the right answers of its questions.
+
+    The margin is the smallest lead of a true text, or a right choice, over the false ones: above 0 for a right case. If
+    the model gives words only, it is the share of questions with a right answer.
+    """
+
+    compared: tuple[Compared, ...] = ()
+    answers: tuple[tuple[Ask | Compare, str], ...] = ()
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """The requests that the margin depends on, each once."""
+        asked = [one for true, others in self.compared for one in (true, *others)]
+        return tuple(dict.fromkeys([*asked, *(question for question, _ in self.answers)]))
+
+    @property
+    def graded(self) -> bool:
+        """Whether the margin is a difference of scores, not a share of right answers."""
+        return bool(self.compared)
+
+    def of(self, said: Mapping[Request, Prediction]) -> float | None:
+        """Return the margin for these replies to ``requests``; None if one of them is missing."""
+        if any(said[request].problem is not None for request in self.requests):
+            return None
+        if self.compared:
+            return min(_lead(said[true], [said[one] for one in others]) for true, others in self.compared)
+        return sum(_right(said[question], truth) for question, truth in self.answers) / len(self.answers)
+
+    def fit(self, said: Mapping[Request, Prediction]) -> float | None:
+        """Return the mean score of the true texts, or right choices; None if one is missing, or there are no scores."""
+        true = dict.fromkeys(request for request, _ in self.compared)
+        scores = [said[request].score for request in true]
+        known = [score for score in scores if score is not None]
+        return sum(known) / len(known) if known and len(known) == len(scores) else None
+
+    def right(self, margin: float) -> bool:
+        """Whether a case with this margin is right."""
+        return margin > 0 if self.graded else margin == 1
+
+
+def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
+    """Return the margin of a case.
+
+    Questions are compared by the scores of their choices if the model answers by matching, so that the margin tells
+    more than whether the answer is right.
+
+    Args:
+        case: the case.
+        shape: the shape of its task.
+        model: the model that is asked, for the way in which it answers.
+
+    Returns: the margin, or None for a case that has none: it has a ``Read`` request, or no false text.
+    """
+    asked = case.requests
+    if any(isinstance(one, Compare) for one in asked):
+        kinds = Compare if HEADLINE[shape] == "image" else Ask | Compare
+        pairs = zip(asked, case.truths, strict=True)
+        return Margin(answers=tuple((one, str(truth)) for one, truth in pairs if isinstance(one, kinds)))
+    if shape in _PAIRS or shape in _CHOICES:
+        if not all(isinstance(one, Match) for one in asked):
+            return None
+        if shape in _CHOICES:
+            return Margin(compared=((asked[0], asked[1:]),))
+        return Margin(compared=tuple((asked[true], (asked[false],)) for true, false in _PAIRS[shape]))
+    questions = [(one, str(truth)) for one, truth in zip(asked, case.truths, strict=True) if isinstance(one, Ask)]
+    if ask_adapter(model) == "answer by match":
+        compared = [_choices(question, truth) for question, truth in questions]
+        known = [one for one in compared if one is not None]
+        return Margin(compared=tuple(known)) if known and len(known) == len(compared) else None
+    return Margin(answers=tuple(questions)) if questions else None
+
+
+def _choices(question: Ask, truth: str) -> Compared | None:
+    choices = question.choices
+    right = [one for one in choices if normal_choice(one, choices) == normal_choice(truth, choices)]
+    others = [choice for choice in question.choices if choice not in right]
+    if not right or not others:
+        return None
+    return completed(question, right[0]), tuple(completed(question, choice) for choice in others)
+
+
+def _lead(true: Prediction, others: Sequence[Prediction]) -> float:
+    if true.score is None or any(one.score is None for one in others):
+        raise ValueError(f"a reply to a pair has no score: {true!r}")
+    return true.score - max(one.score for one in others if one.score is not None)
+
+
+def _right(reply: Prediction, truth: str) -> bool:
+    if reply.answer is None or not isinstance(reply.request, Ask | Compare):
+        return False
+    choices = reply.request.choices
+    said = read_reply(reply.answer, reply.request)
+    return said is not None and normal_choice(said, choices) == normal_choice(truth, choices)
+
+
+# How far a case is from another verdict.
+
+
+def margin(verdict: Verdict, shape: Shape) -> float | None:
+    """Return how far a case is from another verdict, None if it cannot be told from its own replies.
+
+    It is the smallest lead of a true text over the false ones that the rule of the shape compares it with, and for
+    questions the share of right answers.
+    """
+    if shape == "single":
+        return None
+    try:
+        known = margin_of(verdict.case, shape, None)
+        asked = known or Margin(answers=_questions(verdict))
+        return asked.of({reply.request: reply for reply in verdict.predictions}) if asked.requests else None
+    except (KeyError, ValueError):  # a reply has no score
+        return None
+
+
+def _questions(verdict: Verdict) -> tuple[tuple[Ask, str], ...]:
+    asked = zip(verdict.case.requests, verdict.case.truths, strict=True)
+    return tuple((request, str(truth)) for request, truth in asked if isinstance(request, Ask))

@@ -1,0 +1,131 @@
+"""How often a method points at the object that decides, measured on the drawn scenes, and the rates of the release."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from vlgate.metrics.stats import wilson
+from vlgate.probes.explaining.record import Method
+from vlgate.probes.explaining.regions import heat, places
+from vlgate.types import Box, FloatArray
+
+WORDS: Method = "exchange between texts"
+_FILE = Path(__file__).with_name("rates.toml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """Whether the most important part of an image is on an object that decides.
+
+    ``touches`` says whether they overlap, ``points`` whether its middle is on the object, and ``leads`` whether the
+    object with the largest mean effect is one that decides. The others are the chances of a part, or object, that is
+    drawn at random.
+    """
+
+    touches: bool
+    points: bool
+    leads: bool
+    chance_touches: float
+    chance_points: float
+    chance_leads: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """The rates of one method for one model over ``n`` images of right answers, or ``n`` cases for words.
+
+    ``low`` and ``high`` are the ends of the 95 % interval of ``leads``.
+    """
+
+    model: str
+    method: str
+    n: int
+    touches: float
+    points: float
+    leads: float
+    chance_touches: float
+    chance_points: float
+    chance_leads: float
+    low: float
+    high: float
+
+    @property
+    def says(self) -> str:
+        """The rate in words, as it stands beside a picture."""
+        if self.method == WORDS:
+            return (
+                f"{self.model} on the drawn scenes: the strongest exchange changes what the texts say in "
+                f"{self.leads:.0%} of {self.n} right answers (a random one in {self.chance_leads:.0%})"
+            )
+        return (
+            f"{self.model} on the drawn scenes: the deciding object leads in {self.leads:.0%} of {self.n} right "
+            f"answers ({self.low:.0%} to {self.high:.0%}; a random one in {self.chance_leads:.0%}), and is touched in "
+            f"{self.touches:.0%} ({self.chance_touches:.0%})"
+        )
+
+
+def hit(parts: Sequence[Box], effects: FloatArray, objects: Sequence[Box], decides: Sequence[bool]) -> Hit:
+    """Compare the part with the largest effect with the objects that decide; without an effect above 0, nothing is hit.
+
+    Args:
+        parts: the boxes of n parts of the image.
+        effects: their effects, shape (n,).
+        objects: the boxes of the m objects of the image.
+        decides: which of the objects decide, m values of which at least one is true.
+
+    >>> one = hit([(0, 0, 0.5, 1), (0.5, 0, 1, 1)], np.array([1.0, 0.0]), [(0.1, 0, 0.2, 1)], [True])
+    >>> one.touches, one.points, one.chance_touches
+    (True, False, 0.5)
+    """
+    own = [box for box, one in zip(objects, decides, strict=True) if one]
+    touching = np.array([any(_overlap(part, box) for box in own) for part in parts])
+    pointing = np.array([any(_within(part, box) for box in own) for part in parts])
+    top, moved = int(np.argmax(effects)), bool(np.max(effects) > 0)
+    shown = heat(parts, effects)
+    means = [float(shown[places(box, *shown.shape)].mean()) for box in objects]
+    return Hit(
+        touches=moved and bool(touching[top]),
+        points=moved and bool(pointing[top]),
+        leads=moved and bool(decides[int(np.argmax(means))]),
+        chance_touches=float(touching.mean()),
+        chance_points=float(pointing.mean()),
+        chance_leads=float(np.mean(decides)),
+    )
+
+
+def rate(model: str, method: str, hits: Sequence[Hit]) -> Rate:
+    """Return the mean of some hits, of which there must be at least one, and Wilson's interval of ``leads``."""
+
+    def mean(name: str) -> float:
+        """The mean of one figure, to four digits."""
+        return round(float(np.mean([getattr(one, name) for one in hits])), 4)
+
+    names = ("touches", "points", "leads", "chance_touches", "chance_points", "chance_leads")
+    low, high = (round(end, 4) for end in wilson(float(np.mean([one.leads for one in hits])), len(hits)))
+    return Rate(model=model, method=method, n=len(hits), low=low, high=high, **{name: mean(name) for name in names})
+
+
+@lru_cache(maxsize=1)
+def measured() -> tuple[Rate, ...]:
+    """Return the rates that ``scripts/write_explanations.py`` measured for the embedded models."""
+    return tuple(Rate(**row) for row in tomllib.loads(_FILE.read_text(encoding="utf-8"))["rate"])
+
+
+def beside(method: str) -> tuple[Rate, ...]:
+    """Return the rates that are printed beside the pictures of a method; empty if it was not measured."""
+    return tuple(one for one in measured() if one.method == method)
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return min(one[2], other[2]) > max(one[0], other[0]) and min(one[3], other[3]) > max(one[1], other[1])
+
+
+def _within(part: Box, box: Box) -> bool:
+    across, down = (part[0] + part[2]) / 2, (part[1] + part[3]) / 2
+    return box[0] <= across <= box[2] and box[1] <= down <= box[3]

@@ -1,0 +1,322 @@
+"""Moves: changes of a case from the weakest to the strongest, of the whole image or of regions that no text names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vlgate import types
+from vlgate.errors import ImageError, NoReplyError
+from vlgate.fixtures.reader.reader import Reader
+from vlgate.fixtures.scenes.draw import Drawing
+from vlgate.fixtures.scenes.graph import Graph
+from vlgate.judging.answers import normal_answer
+from vlgate.perturb.images.blur import gaussian_blur
+from vlgate.perturb.images.boxes import on_image, rescale
+from vlgate.perturb.images.corruptions import compress, crop_margin, scale_brightness, scale_contrast, turn
+from vlgate.perturb.images.pixels import IMAGENET_MEAN, Pixels
+from vlgate.perturb.images.registry import PerturbedLoad
+from vlgate.perturb.scene_graph import Box
+from vlgate.probes.shrink.families import Family
+from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, images_of
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from vlgate.fixtures.scenes.graph import Graph
+
+
+# The text of a request, with its choices.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A caption, or a question with its choices."""
+
+    words: str
+    choices: tuple[str, ...] = ()
+
+
+def text_of(request: Request) -> Text:
+    """Return the text of a request, with its choices."""
+    return Text(words=types.text_of(request), choices=request.choices if isinstance(request, Ask) else ())
+
+
+# Whether an edited scene leaves the truths of a case as they were, by the reader that knows the edited graph.
+
+
+class Truth:
+    """Decides the truth of each text of a case by itself: it reads the text and looks at the graph of the image."""
+
+    def __init__(self) -> None:
+        """Start with no text."""
+        self._reader = Reader()
+
+    def keeps(self, case: Case) -> bool:
+        """Return whether every text is as true, and every answer as right, as the case says; False if unknown."""
+        pairs, questions = [], []
+        for request, truth in zip(case.requests, case.truths, strict=True):
+            if isinstance(request, Read | Compare):  # the reader reads texts about one image
+                return False
+            if isinstance(request, Match):
+                pairs.append((request, truth))
+            else:
+                questions.append((request, truth))
+        return self._pairs(pairs) and self._questions(questions)
+
+    def _pairs(self, pairs: list[tuple[Match, bool | str]]) -> bool:
+        try:
+            scores = self._reader.match([pair for pair, _ in pairs])
+        except NoReplyError:
+            return False
+        return all(bool(score) is truth for score, (_, truth) in zip(scores, pairs, strict=True))
+
+    def _questions(self, questions: list[tuple[Ask, bool | str]]) -> bool:
+        try:
+            answers = self._reader.answer([question for question, _ in questions])
+        except NoReplyError:
+            return False
+        return all(
+            normal_answer(answer) == normal_answer(str(truth))
+            for answer, (_, truth) in zip(answers, questions, strict=True)
+        )
+
+
+def graph_of(image: LazyImage) -> Graph | None:
+    """Return the graph that an image is drawn from; None for another image, or one that is perturbed."""
+    load = image.load
+    if isinstance(load, Drawing):
+        return load.graph
+    made = getattr(load, "made", None)
+    return graph_of(made) if isinstance(made, LazyImage) else None
+
+
+# The changes that a search can make: moves, grouped in directions from the weakest to the strongest.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One change of one strength.
+
+    ``kind`` and ``strength`` identify it ("blur", 1.3), and ``says`` describes it. ``distance``, above 0 and at most 1,
+    says how large it is: the strength of an image change as a share of the largest one, or the share of words that a
+    wording changes. A move changes every image of the case with ``alter``, or only the image with the key ``of``; or it
+    draws that image again from the graph that ``redraw`` returns; or it replaces the text ``text`` with ``instead`` in
+    every request. ``family`` is the kind of space that it comes from, and ``about`` what it changes, in words.
+    """
+
+    kind: str
+    strength: float
+    says: str = field(compare=False)
+    distance: float = field(compare=False)
+    alter: Callable[[Pixels], Pixels] | None = field(default=None, compare=False, repr=False)
+    text: Text | None = field(default=None, compare=False)
+    instead: Text | None = field(default=None, compare=False)
+    of: str | None = field(default=None, compare=False)
+    redraw: Callable[[Graph], Graph] | None = field(default=None, compare=False, repr=False)
+    family: Family = field(default="image", compare=False)
+    about: str = field(default="the whole image", compare=False)
+
+
+def perturbed(case: Case, moves: Sequence[Move]) -> Case:
+    """Return the case with the same changes to all its images and texts; its truths stay the same.
+
+    Args:
+        case: the case to change.
+        moves: moves of different kinds; images are changed in this order.
+
+    Returns: a case of the same id, with new requests; the key of an image names its changes (``2357834#blur1.3``).
+    """
+    texts = {move.text: move.instead for move in moves if move.text is not None and move.instead is not None}
+    return replace(case, requests=tuple(_changed(request, moves, texts) for request in case.requests))
+
+
+def _changed(request: Request, moves: Sequence[Move], texts: dict[Text, Text]) -> Request:
+    said = texts.get(text_of(request), text_of(request))
+    if isinstance(request, Ask):
+        image = _altered(request.image, moves)
+        return replace(request, image=image, question=said.words, choices=said.choices)
+    if isinstance(request, Match):
+        return Match(image=_altered(request.image, moves), text=said.words)
+    return Read(text=said.words)
+
+
+def _altered(image: LazyImage, moves: Sequence[Move]) -> LazyImage:
+    """The image, drawn again first and then altered, as its key says."""
+    moves = [move for move in moves if move.of in (None, image.key)]
+    redrawn = [move for move in moves if move.redraw is not None]
+    altered = [move for move in moves if move.alter is not None]
+    if not redrawn and not altered:
+        return image
+    key = f"{image.key}#{'+'.join(f'{move.kind}{move.strength:g}' for move in (*redrawn, *altered))}"
+    graph = graph_of(image)
+    if redrawn and graph is not None:
+        for move in redrawn:
+            graph = graph if move.redraw is None else move.redraw(graph)
+        image = replace(image, key=key, load=Drawing(graph=graph))
+    if not altered:
+        return image
+    load = partial(_load, image, tuple(move.alter for move in altered if move.alter is not None))
+    return LazyImage(key=key, load=load, where=image.where)
+
+
+def _load(image: LazyImage, alters: Sequence[Callable[[Pixels], Pixels]]) -> Image:
+    from PIL import Image
+
+    pixels: Pixels = np.asarray(image.load(), dtype=np.uint8)
+    for alter in alters:
+        pixels = alter(pixels)
+    return Image.fromarray(pixels)
+
+
+def _along(
+    kind: str, says: str, values: Iterable[float], act: Callable[[Pixels, float], Pixels]
+) -> tuple[str, tuple[Move, ...]]:
+    rounded = [round(value, 4) for value in values]
+    moves = tuple(
+        Move(
+            kind=kind,
+            strength=value,
+            says=says.format(value),
+            distance=place / len(rounded),
+            alter=lambda pixels, value=value: act(pixels, value),  # type: ignore[misc]
+        )
+        for place, value in enumerate(rounded, start=1)
+    )
+    return kind, moves
+
+
+IMAGE_MOVES = MappingProxyType(
+    dict(
+        (
+            _along("blur", "blur with sigma {:g}", (step / 10 for step in range(1, 121)), gaussian_blur),
+            _along("crop", "{:.1%} cropped from each side", (step / 200 for step in range(1, 21)), crop_margin),
+            _along("dark", "brightness times {:g}", (1 - step / 100 for step in range(1, 81)), scale_brightness),
+            _along("bright", "brightness times {:g}", (1 + step / 100 for step in range(1, 101)), scale_brightness),
+            _along("contrast", "contrast times {:g}", (1 - step / 100 for step in range(1, 91)), scale_contrast),
+            _along("jpeg", "JPEG of quality {:g}", range(95, 4, -1), lambda pixels, q: compress(pixels, int(q))),
+            _along("turn", "turned by {:g} degrees", (step / 2 for step in range(1, 21)), turn),
+        )
+    )
+)
+"""The changes of an image by kind, each from the weakest to the strongest.
+
+Mirroring is not among them, because it exchanges left and right. At most 10 % are cropped from each side, because the
+places of the objects are unknown; a rotation by 10 degrees loses about as much at the corners.
+"""
+
+
+# Regions of a photograph that may be covered: those that touch nothing that the texts of the case name.
+
+ROWS = 5
+"""Regions grow around the centres of ``ROWS`` x ``ROWS`` cells of the image."""
+SIDES = tuple(share / 100 for share in range(5, 51, 5))
+"""The side of a region as a share of the image's; the largest covers a quarter of the image, which has the size 1."""
+AROUND = 0.02
+"""A region keeps this share of the image's longer side away from the boxes of what the texts name."""
+UNKNOWN = "the data has no boxes of what the texts name"
+
+
+def region_moves(case: Case) -> tuple[tuple[tuple[Move, ...], ...], str]:
+    """Return the regions of a case's images that may be covered, in directions, each from the smallest to the largest.
+
+    What the texts name is known from ``Case.named``, or from a perturbation of the image that the case itself has. A
+    drawn scene has none: covering a thing would say nothing that removing it does not say better.
+
+    Returns: the directions, and why there are none; empty if there are some, or no image could have any.
+    """
+    images = {image.key: image for request in case.requests for image in images_of(request)}
+    photographs = {key: image for key, image in images.items() if graph_of(_original(image)) is None}
+    placed = {key: _known(case, image, images.values()) for key, image in photographs.items()}
+    known = {key: boxes for key, boxes in placed.items() if boxes is not None}
+    if not known:
+        return (), UNKNOWN if photographs else ""
+    found: list[tuple[Move, ...]] = []
+    for number, (key, (boxes, size)) in enumerate(known.items(), start=1):
+        try:
+            loaded = photographs[key].load().size
+        except ImageError:
+            continue
+        scaled = boxes if size is None else rescale(boxes, size, loaded)
+        found += _directions(key, number, scaled, loaded)
+    return tuple(found), "" if found else "every region touches what the texts name"
+
+
+def _original(image: LazyImage) -> LazyImage:
+    return _original(image.load.image) if isinstance(image.load, PerturbedLoad) else image
+
+
+def _known(
+    case: Case, image: LazyImage, images: Iterable[LazyImage]
+) -> tuple[tuple[Box, ...], tuple[int, int] | None] | None:
+    """The boxes of what the texts name on an image, and the size of the image that they belong to."""
+    if image.key in case.named:
+        return tuple(Box(x=x, y=y, w=w, h=h) for x, y, w, h in case.named[image.key]), None
+    for other in images:
+        load = other.load
+        if isinstance(load, PerturbedLoad) and load.image == image and load.boxes:
+            return load.boxes, load.size
+    return None
+
+
+def _directions(key: str, number: int, boxes: Iterable[Box], size: tuple[int, int]) -> Iterator[tuple[Move, ...]]:
+    width, height = size
+    away = AROUND * max(size)
+    try:
+        kept = [
+            (box.x - away, box.y - away, box.x + box.w + away, box.y + box.h + away) for box in on_image(boxes, *size)
+        ]
+    except ValueError:  # no box is on the image
+        return
+    for row in range(ROWS):
+        for column in range(ROWS):
+            middle = (column + 0.5) / ROWS, (row + 0.5) / ROWS
+            moves: list[Move] = []
+            for side in SIDES:
+                region = _region(middle, side)
+                left, top, right, low = (edge * (width, height)[at % 2] for at, edge in enumerate(region))
+                if any(left < b[2] and right > b[0] and top < b[3] and low > b[1] for b in kept):
+                    break
+                moves.append(_cover(key, f"cover {number}.{row}{column} ", side, region))
+            if moves:
+                yield tuple(moves)
+
+
+def _region(middle: tuple[float, float], side: float) -> tuple[float, float, float, float]:
+    x, y = middle
+    return max(0.0, x - side / 2), max(0.0, y - side / 2), min(1.0, x + side / 2), min(1.0, y + side / 2)
+
+
+def _cover(key: str, kind: str, side: float, region: tuple[float, float, float, float]) -> Move:
+    share = (region[2] - region[0]) * (region[3] - region[1])
+    return Move(
+        kind=kind,
+        strength=round(side, 2),
+        says=f"{share:.1%} of the image covered, at {region[0]:.0%} from the left and {region[1]:.0%} from the top",
+        distance=share / SIDES[-1] ** 2,
+        alter=partial(covered, region=region),
+        of=key,
+        family="region",
+        about="a region that the texts do not name",
+    )
+
+
+def covered(pixels: Pixels, *, region: tuple[float, float, float, float]) -> Pixels:
+    """Paint a region of an image of shape (h, w, 3) with the mean colour of ImageNet.
+
+    ``region`` is left, top, right and bottom as shares of the width and height.
+
+    >>> covered(np.zeros((2, 2, 3), np.uint8), region=(0, 0, 0.5, 0.5))[:, :, 0].tolist()
+    [[124, 0], [0, 0]]
+    """
+    height, width = pixels.shape[:2]
+    left, right = (round(edge * width) for edge in region[::2])
+    top, low = (round(edge * height) for edge in region[1::2])
+    painted = pixels.copy()
+    painted[top : max(low, top + 1), left : max(right, left + 1)] = np.rint(IMAGENET_MEAN).astype(np.uint8)
+    return painted

@@ -1,0 +1,419 @@
+"""Compare a run with an earlier one, case by case: what is newly broken, what is fixed, and the differences."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.errors import OptionError
+from vlgate.metrics.clusters import Clusters, clusters, recorded_clusters
+from vlgate.metrics.names import HEADLINE, NAMES
+from vlgate.metrics.paired import chance_of_change, difference, whole
+from vlgate.record.cases import JudgedCases, asked_of, digest_of, fact_names, read_cases, shape_of
+from vlgate.record.folder import RecordedRun, read_run, refuse_incomplete
+from vlgate.types import Difference, FloatArray, Shape, Task, Ties
+
+# Read an earlier run from its results folder, to compare another one with it.
+
+_COLUMNS = ("task", "case", "state", "images", "texts", "truths", "answers")
+NEEDED = frozenset({"model", "run", "tasks"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierRun:
+    """An earlier run: its model, what it was asked for, and its cases and their shape by task.
+
+    ``named`` is how the user named its folder. ``version`` is that of vlgate, empty if it is unknown.
+    """
+
+    folder: Path
+    named: str
+    model: str
+    fingerprint: str
+    seed: int
+    ties: Ties
+    version: str
+    tasks: Mapping[str, JudgedCases] = field(repr=False)
+    shapes: Mapping[str, Shape] = field(repr=False)
+
+
+def read_earlier(folder: Path, named: str) -> EarlierRun:
+    """Read a complete run.
+
+    Args:
+        folder: its results folder.
+        named: how the user named the folder, such as ``--baseline before``; messages begin with it.
+
+    Raises: OptionError if the folder holds no run, an incomplete or damaged one or one of another format, or if a file
+        cannot be read; the message names the file and the remedy.
+    """
+    return earlier_of(read_run(folder, named, NEEDED))
+
+
+def earlier_of(run: RecordedRun) -> EarlierRun:
+    """Return a run as what another one is compared with.
+
+    Raises: OptionError if the run is incomplete, or if its cases cannot be read.
+    """
+    refuse_incomplete(run)
+    figures = run.figures
+    tasks = judged_rows(run, read_cases(run))
+    told = {name: figures["tasks"].get(name, {}).get("shape") for name in tasks}
+    return EarlierRun(
+        folder=run.folder,
+        named=run.named,
+        model=run.model,
+        fingerprint=figures["model"]["fingerprint"],
+        seed=figures["run"]["seed"],
+        ties=figures["run"]["ties"],
+        version=run.version,
+        tasks=tasks,
+        shapes={name: told[name] or shape_of(cases.facts) for name, cases in tasks.items()},
+    )
+
+
+def judged_rows(run: RecordedRun, table: Any) -> dict[str, JudgedCases]:
+    """Return the rows of ``cases.parquet`` of a run by task; see ``read_cases``."""
+    columns = {name: table.column(name).to_pylist() for name in _COLUMNS}
+    facts = {name: table.column(name).to_numpy(zero_copy_only=False).astype(np.float64) for name in fact_names(table)}
+    rows: dict[str, list[int]] = {}
+    for row, task in enumerate(columns["task"]):
+        rows.setdefault(task, []).append(row)
+    return {task: _one(columns, facts, found, run.figures["tasks"].get(task, {})) for task, found in rows.items()}
+
+
+def _one(
+    columns: Mapping[str, list[Any]], facts: Mapping[str, Any], rows: list[int], told: Mapping[str, Any]
+) -> JudgedCases:
+    judged = [row for row in rows if columns["state"][row] == "judged"]
+    kept = {name: values[judged] for name, values in facts.items()}
+    kept = {name: values for name, values in kept.items() if not np.isnan(values).all()}
+    asked = [(columns["images"][row], columns["texts"][row], columns["truths"][row]) for row in judged]
+    ids = tuple(columns["case"][row] for row in judged)
+    return JudgedCases(
+        ids=ids,
+        asked=tuple(digest_of(*one) for one in asked),
+        images=recorded_clusters(ids, [images for images, _, _ in asked], together=told.get("ask") == "together"),
+        facts=kept,
+        answers=tuple(tuple(columns["answers"][row]) for row in judged),
+        unjudged=tuple(columns["case"][row] for row in rows if columns["state"][row] != "judged"),
+    )
+
+
+# Compare two runs case by case: what is newly broken, what is fixed, and the difference of each metric.
+
+Rows = NDArray[np.intp]
+SHOWN = 3
+_REMEDY = "run the same cases, or name another run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedValues:
+    """What each case contributes to a metric in both runs, shape (n,), with the images of the cases."""
+
+    before: FloatArray
+    after: FloatArray
+    images: Clusters
+
+    @property
+    def independent(self) -> bool:
+        """Whether no image repeats, and each case is right or wrong in both runs."""
+        return self.images.single and whole(self.after - self.before)
+
+    @property
+    def part(self) -> float:
+        """By how much the cases that changed did so, as a root mean square; 1 without a change."""
+        change = (self.after - self.before)[self.after != self.before]
+        return float(np.sqrt(np.mean(change**2))) if change.size else 1.0
+
+    def difference(self, confidence: float = 0.95) -> Difference:
+        """Return the difference of the metric, later minus earlier, with its interval."""
+        return difference(self.before, self.after, self.images, confidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskChange:
+    """What changed in a task between two runs; counts are over the ``n`` cases that both of them judged.
+
+    Attributes:
+        task: the id of the task.
+        n: the number of cases that both runs judged.
+        broken: the ids of the cases that were right and are wrong: those below before in the headline metric.
+        fixed: the ids of the cases that were wrong and are right.
+        still_wrong: how many are wrong in both runs.
+        churned: how many have another answer or another fact of any metric than before.
+        added: the ids of the cases that only the later run asks.
+        unjudged: how many cases one of the runs did not judge.
+        values: the values of both runs, by each metric that is a mean over cases.
+        headline: the metric that decides whether a case is right.
+    """
+
+    task: str
+    n: int
+    broken: tuple[str, ...]
+    fixed: tuple[str, ...]
+    still_wrong: int
+    churned: int
+    added: tuple[str, ...]
+    unjudged: int
+    values: Mapping[str, PairedValues] = field(repr=False)
+    headline: str
+
+    @property
+    def test(self) -> str:
+        """The name of the test that gives ``p``."""
+        values = self.values.get(self.headline)
+        return "McNemar p" if values is None or values.independent else "p by image"
+
+    @property
+    def p(self) -> float:
+        """The p-value that as many cases break as are fixed, of the headline metric; see ``chance_of_change``."""
+        values = self.values.get(self.headline)
+        return 1.0 if values is None else chance_of_change(values.before, values.after, values.images)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """An earlier run and a later one: what changed in each of their common tasks.
+
+    ``unlike`` says in a sentence each what differs besides the replies, such as the model; ``left_out`` names the tasks
+    that only one of them has.
+    """
+
+    earlier: EarlierRun
+    tasks: Mapping[str, TaskChange]
+    unlike: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaterRun:
+    """What a comparison needs of the later run: its model, settings, and cases by task with the shape of each.
+
+    ``fingerprint`` and ``version`` are empty if they are unknown. ``partial`` names the tasks that are asked only in
+    part, because cases were deselected: these cases are not compared, and no gate on such a task can pass.
+    """
+
+    name: str
+    fingerprint: str
+    seed: int
+    ties: Ties
+    version: str
+    tasks: Mapping[str, JudgedCases] = field(repr=False)
+    shapes: Mapping[str, Shape] = field(repr=False)
+    partial: frozenset[str] = frozenset()
+
+
+def refuse_unlike(earlier: EarlierRun, tasks: Sequence[Task], ties: Ties) -> None:
+    """Refuse an earlier run that cannot be compared with a run of these tasks, before anything is asked.
+
+    Raises: OptionError if exact ties count otherwise, if no task is common, or if a common task of the earlier run has
+        a case that is not in the plan, or asks something else there.
+    """
+    planned = {
+        task.id: {case.id: asked_of(case.requests, case.truths) for case in task.cases}
+        for task in tasks
+        if task.id in earlier.tasks
+    }
+    _refuse(earlier, ties, planned)
+
+
+def compare(earlier: EarlierRun, later: LaterRun) -> Comparison:
+    """Compare two runs case by case.
+
+    Raises: OptionError as ``refuse_unlike`` does.
+    """
+    common = {name: cases for name, cases in later.tasks.items() if name in earlier.tasks}
+    planned = {
+        name: {**dict(zip(cases.ids, cases.asked, strict=True)), **dict.fromkeys(cases.unjudged, "")}
+        for name, cases in common.items()
+    }
+    _refuse(earlier, later.ties, planned, later.partial)
+    only = sorted(set(earlier.tasks) ^ set(later.tasks))
+    return Comparison(
+        earlier=earlier,
+        tasks={name: _changed(name, later.shapes[name], earlier.tasks[name], cases) for name, cases in common.items()},
+        unlike=tuple(_unlike(earlier, later)),
+        left_out=tuple(only),
+    )
+
+
+def _refuse(
+    earlier: EarlierRun,
+    ties: Ties,
+    planned: Mapping[str, Mapping[str, str]],
+    partial: frozenset[str] = frozenset(),
+) -> None:
+    where = earlier.named
+    if earlier.ties != ties:
+        raise OptionError(
+            f"{where}: was judged with --ties {earlier.ties}, the later run with --ties {ties}; use the same"
+        )
+    if not planned and partial.isdisjoint(earlier.tasks):
+        raise OptionError(f"{where}: has no task of the later run; {_REMEDY}")
+    for task, asked in planned.items():
+        before = earlier.tasks[task]
+        gone = [case for case in (*before.ids, *before.unjudged) if case not in asked]
+        if gone and task not in partial:
+            raise OptionError(f"{where}: {task} has {_named(gone)} that the later run does not ask; {_REMEDY}")
+        other = [
+            case
+            for case, digest in zip(before.ids, before.asked, strict=True)
+            if asked.get(case, "") not in {digest, ""}
+        ]
+        if other:
+            raise OptionError(
+                f"{where}: {task} asks something else in {_named(other)}: images, texts or truths differ; {_REMEDY}"
+            )
+
+
+def _named(cases: Sequence[str]) -> str:
+    more = f" and {len(cases) - SHOWN} more" if len(cases) > SHOWN else ""
+    return f"{len(cases)} case{'s' if len(cases) > 1 else ''} ({', '.join(cases[:SHOWN])}{more})"
+
+
+def _changed(task: str, shape: Shape, before: JudgedCases, after: JudgedCases) -> TaskChange:
+    rows = {case: row for row, case in enumerate(before.ids)}
+    pairs = [(rows[case], row) for row, case in enumerate(after.ids) if case in rows]
+    first, second = (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
+    ids = [after.ids[row] for row in second]
+    images = [after.images[row] for row in second]
+    was, now = (_column(cases, HEADLINE[shape], at) for cases, at in ((before, first), (after, second)))
+    return TaskChange(
+        task=task,
+        n=len(pairs),
+        broken=tuple(ids[place] for place in np.flatnonzero(now < was)),
+        fixed=tuple(ids[place] for place in np.flatnonzero(now > was)),
+        still_wrong=int(((was < 1) & (now < 1) & (was == now)).sum()),
+        churned=_churned(before, after, first, second),
+        added=tuple(sorted(set(after.ids) - set(before.ids) - set(before.unjudged))),
+        unjudged=len({*before.unjudged, *after.unjudged}),
+        values=_values(NAMES[shape], (before, after), (first, second), images),
+        headline=HEADLINE[shape],
+    )
+
+
+def _values(
+    names: Collection[str],
+    runs: tuple[JudgedCases, JudgedCases],
+    places: tuple[Rows, Rows],
+    images: Sequence[str],
+) -> dict[str, PairedValues]:
+    found = {}
+    for name in names:
+        was, now = (_column(cases, name, at) for cases, at in zip(runs, places, strict=True))
+        both = np.flatnonzero(np.isfinite(was) & np.isfinite(now))
+        if both.size:
+            groups = clusters([images[place] for place in both.tolist()])
+            found[name] = PairedValues(before=was[both], after=now[both], images=groups)
+    return found
+
+
+def _column(cases: JudgedCases, name: str, rows: Rows) -> FloatArray:
+    return cases.facts[name][rows] if name in cases.facts else np.full(rows.size, np.nan)
+
+
+def _churned(
+    before: JudgedCases,
+    after: JudgedCases,
+    first: Rows,
+    second: Rows,
+) -> int:
+    changed = np.array([before.answers[a] != after.answers[b] for a, b in zip(first, second, strict=True)], dtype=bool)
+    for name in {*before.facts, *after.facts}:
+        was, now = _column(before, name, first), _column(after, name, second)
+        changed |= (was != now) & ~(np.isnan(was) & np.isnan(now))
+    return int(changed.sum())
+
+
+def _unlike(earlier: EarlierRun, later: LaterRun) -> list[str]:
+    pairs = (
+        ("the model", earlier.model, later.name),
+        ("the model's fingerprint", earlier.fingerprint[:12], later.fingerprint[:12]),
+        ("--seed", str(earlier.seed), str(later.seed)),
+        ("the version of vlgate", earlier.version, later.version),
+    )
+    return [f"{what} was {was}, is {now}" for what, was, now in pairs if was != now and was and now]
+
+
+# A comparison with an earlier run, in lines for the terminal and ``summary.md``, and as a record for programs.
+
+MOST_NAMED = 10
+"""The most newly broken cases that the terminal names; the files name all."""
+
+
+def comparison_lines(comparison: Comparison, most: int | None = MOST_NAMED) -> list[str]:
+    """Return the comparison as lines: the counts, what differs besides the replies, each changed task, and the cases.
+
+    Args:
+        comparison: the comparison.
+        most: the most newly broken cases to name; None for all.
+    """
+    tasks = list(comparison.tasks.values())
+    broken, fixed = sum(len(one.broken) for one in tasks), sum(len(one.fixed) for one in tasks)
+    total, churned = sum(one.n for one in tasks), sum(one.churned for one in tasks)
+    wrong = sum(one.still_wrong for one in tasks)
+    earlier = comparison.earlier
+    counts = f"{broken:,} newly broken, {fixed:,} fixed, {wrong:,} still wrong of {total:,} cases"
+    others = f"{churned:,} have another answer or verdict"
+    lines = [f"compared with {earlier.folder} ({earlier.model}): {counts}; {others}"]
+    lines += [f"unlike: {said}" for said in comparison.unlike]
+    if comparison.left_out:
+        lines.append(f"not compared, because only one of the runs has them: {', '.join(comparison.left_out)}")
+    lines += [_task_line(one) for one in tasks if one.churned or one.added or one.unjudged]
+    named = [f"{one.task}:{case}" for one in tasks for case in one.broken]
+    shown = named if most is None else named[:most]
+    lines += [f"newly broken: {name}" for name in shown]
+    return [*lines, f"and {len(named) - len(shown):,} more"] if len(named) > len(shown) else lines
+
+
+def comparison_record(comparison: Comparison) -> dict[str, object]:
+    """Return what ``metrics.json`` has of a comparison."""
+    return {
+        "folder": str(comparison.earlier.folder),
+        "model": comparison.earlier.model,
+        "fingerprint": comparison.earlier.fingerprint,
+        "unlike": list(comparison.unlike),
+        "left_out": list(comparison.left_out),
+        "tasks": {name: _record(change) for name, change in comparison.tasks.items()},
+    }
+
+
+def p_words(p: float) -> str:
+    """Return a p-value with its sign.
+
+    >>> p_words(0.6251), p_words(0.0004)
+    ('= 0.625', '< 0.001')
+    """
+    return f"= {p:.3f}" if p >= 0.0005 else "< 0.001"
+
+
+def _record(change: TaskChange) -> dict[str, object]:
+    return {
+        "n": change.n,
+        "broken": list(change.broken),
+        "fixed": list(change.fixed),
+        "still_wrong": change.still_wrong,
+        "churned": change.churned,
+        "added": len(change.added),
+        "unjudged": change.unjudged,
+        "p": change.p,
+        "metric": change.headline,
+        "differences": {name: asdict(values.difference()) for name, values in change.values.items()},
+    }
+
+
+def _task_line(change: TaskChange) -> str:
+    line = f"{change.task}: {len(change.broken)} broken, {len(change.fixed)} fixed of {change.n}"
+    if change.headline in change.values:
+        found = change.values[change.headline].difference()
+        line += f", {change.headline} {found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
+        line += f", {change.test} {p_words(change.p)}"
+    line += f"; {change.churned} with another answer or verdict" if change.churned else ""
+    line += f"; {len(change.added)} new cases" if change.added else ""
+    return line + (f"; {change.unjudged} not judged in one of the runs" if change.unjudged else "")

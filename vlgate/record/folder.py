@@ -1,0 +1,324 @@
+"""The folder of a finished run, or of one part of it (--shard I/N): its files, checked before they are used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from vlgate.errors import OptionError
+from vlgate.record.schema import fitted, schema_of
+
+# Read the folder of a finished run: ``metrics.json`` and ``environment.json``, checked before they are used.
+
+SCHEMA = 2
+"""The version of the format of ``metrics.json`` that is written and read."""
+METRICS, CASES, ENVIRONMENT = "metrics.json", "cases.parquet", "environment.json"
+VERDICT, ANALYSES, CONTROLS = "verdict.json", "analyses.json", "controls.json"
+JOURNAL = "journal.jsonl"
+AGAIN = "run it again with this version"
+SHRUNK = "shrunk.jsonl"
+NAME_ANOTHER = "name the results folder of a run that ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRun:
+    """A run that ended, or was cut short, as its folder tells it.
+
+    Attributes:
+        folder: its results folder.
+        named: how the user named the folder, such as ``--baseline before``; messages begin with it.
+        figures: the content of ``metrics.json``.
+        environment: the content of ``environment.json``; empty if the file is not there.
+    """
+
+    folder: Path
+    named: str
+    figures: Mapping[str, Any] = field(repr=False)
+    environment: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def model(self) -> str:
+        """The name of the model with its weights."""
+        return titled(self.figures["model"]["name"], self.figures["model"]["weights"])
+
+    @property
+    def incomplete(self) -> str:
+        """What the run lacks; empty if it is complete."""
+        return "" if self.figures["complete"] else str(self.figures.get("why") or "it did not come to its end")
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of the run; empty if they are unknown."""
+        options: Mapping[str, Any] = self.environment.get("options", {})
+        return options
+
+    @property
+    def version(self) -> str:
+        """The version of vlgate; empty if it is unknown."""
+        return str(self.environment.get("packages", {}).get("vlgate", ""))
+
+    def wrong(self, problem: str, remedy: str = AGAIN) -> OptionError:
+        """Return an error that names the folder as the user did, the problem and the remedy."""
+        return OptionError(f"{self.named}: {problem}; {remedy}")
+
+
+def titled(name: str, weights: str) -> str:
+    """Return the name of a model with its weights, as ``--model`` takes it.
+
+    >>> titled("lxmert", "unc-nlp/lxmert"), titled("oracle", "")
+    ('lxmert:unc-nlp/lxmert', 'oracle')
+    """
+    return f"{name}:{weights}" if weights else name
+
+
+def read_run(folder: Path, named: str, sections: frozenset[str] | None = None) -> RecordedRun:
+    """Read the figures and the environment of a run.
+
+    Args:
+        folder: its results folder.
+        named: how the user named the folder, such as ``--baseline before``; messages begin with it.
+        sections: the keys of ``metrics.json`` that are needed; None for all of them.
+
+    Returns: the run, which may be incomplete.
+    Raises: OptionError if a file is missing, cannot be read or is damaged, or if it has another format; the message
+        names the file, the key and the remedy.
+    """
+    figures = content_of(folder / METRICS, named)
+    refuse_other_schema(figures, SCHEMA, METRICS, named)
+    schema = schema_of(METRICS)
+    wanted = {*(sections or schema["properties"]), "schema", "complete", "why"}
+    required = [key for key in schema["required"] if key in wanted]
+    parts = {key: value for key, value in figures.items() if key in wanted}
+    parts = held_to(parts, {**schema, "required": required}, METRICS, named)
+    environment = content_of(folder / ENVIRONMENT, named) if (folder / ENVIRONMENT).exists() else {}
+    if environment:
+        environment = held_to(environment, schema_of(ENVIRONMENT), ENVIRONMENT, named)
+    return RecordedRun(folder=folder, named=named, figures=parts, environment=environment)
+
+
+def refuse_other_schema(content: Mapping[str, Any], expected: int, file: str, named: str) -> None:
+    """Refuse the content of a file of another version of its format.
+
+    Raises: OptionError, which names the file, both versions and the remedy.
+    """
+    given = content.get("schema")
+    if type(given) is not int or given != expected:
+        newer = type(given) is int and given > expected
+        remedy = "a newer version of vlgate wrote it: install that version" if newer else AGAIN
+        raise OptionError(f"{named}: {file} has schema {repr(given)[:40]}, expected {expected}; {remedy}")
+
+
+def held_to(content: Mapping[str, Any], schema: Mapping[str, Any], file: str, named: str) -> dict[str, Any]:
+    """Return the content of a file without the keys that its schema does not know; see ``fitted``.
+
+    Raises: OptionError if it does not fit its schema; the message names the file, the key and the remedy.
+    """
+    try:
+        kept: dict[str, Any] = fitted(content, schema, schema)
+    except (ValueError, RecursionError) as error:
+        raise OptionError(f"{named}: {file} is damaged: {error}; {AGAIN}") from None
+    return kept
+
+
+def refuse_incomplete(run: RecordedRun) -> None:
+    """Refuse a run that did not come to its end.
+
+    Raises: OptionError, which says what the run lacks.
+    """
+    if run.incomplete:
+        raise run.wrong(f"the run is incomplete ({run.incomplete})", "name one that came to its end")
+
+
+def content_of(file: Path, named: str) -> dict[str, Any]:
+    """Return the object that a JSON file of a run holds.
+
+    Raises: OptionError if it is missing, cannot be read or is not a JSON object; its message begins with ``named``.
+    """
+    try:
+        refuse_pipe(file, named)
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise OptionError(f"{named}: {_without(file)}; {NAME_ANOTHER}") from None
+    except OSError as error:
+        raise OptionError(f"{named}: {file.name} cannot be read ({error.strerror}); name another folder") from None
+    except (ValueError, RecursionError):
+        raise OptionError(f"{named}: {file.name} is not JSON; {NAME_ANOTHER}") from None
+    if not isinstance(content, dict):
+        raise OptionError(f"{named}: {file.name} is not a JSON object; {NAME_ANOTHER}")
+    return content
+
+
+def refuse_pipe(file: Path, named: str) -> None:
+    """Refuse what is neither a file nor missing: reading a pipe would block for ever.
+
+    Raises: OptionError, which begins with ``named``.
+    """
+    if file.exists() and not file.is_file():
+        raise OptionError(f"{named}: {file.name} is not a regular file; name another folder")
+
+
+def _without(file: Path) -> str:
+    """Why a file of a run is not there."""
+    if not file.parent.is_dir():
+        return "is a file, not a folder" if file.parent.exists() else "does not exist"
+    if (file.parent / JOURNAL).exists():
+        return f"holds no {file.name}, because the run did not end"
+    searched = f", because the run only searched for smallest changes, which are in {SHRUNK}"
+    return f"holds no {file.name}{searched if (file.parent / SHRUNK).exists() else ''}"
+
+
+# The files of one part of a run (``--shard I/N``), which ``vlgate merge`` joins: ``part.json`` and ``part.jsonl``.
+#
+# ``part.json`` says what the part was asked, of which model, and how it ended. It is the last file of a part, and
+# holds the SHA-256 of ``part.jsonl`` and of its own content, so that a part that was cut or edited is noticed.
+
+PART, REPLIES = "part.json", "part.jsonl"
+PART_SCHEMA = 1
+"""The version of the format of both files."""
+DEFAULTS: Mapping[str, bool | None] = MappingProxyType(
+    dict.fromkeys(("scores", "answers", "accepted", "problems"), None)
+    | dict.fromkeys(("skipped", "cut", "neither"), False)
+)
+"""The columns of a line of replies; one whose values are all the default is left out."""
+_AGAIN = "run this part again"
+_TEXTS = ("vlgate", "why", "replies", "seal")
+_FORM: Mapping[str, Any] = {
+    "type": "object",
+    "required": [*_TEXTS, "complete", "number", "of", "status", "workers", "digests", "model", "environment"],
+    "properties": {
+        **{name: {"type": "string"} for name in _TEXTS},
+        "complete": {"type": "boolean"},
+        **{name: {"type": "integer"} for name in ("number", "of", "status", "workers")},
+        "digests": {
+            "type": "object",
+            "required": ["plan", "images", "thresholds", "must_hold"],
+            "additionalProperties": {"type": ["string", "null"]},
+        },
+        "model": {"type": "object", "required": ["name", "weights", "fingerprint", "checks"]},
+        "environment": {"type": "object"},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedPart:
+    """A part of a run, as its folder tells it.
+
+    ``named`` is how the user named the folder; messages begin with it. ``content`` is that of ``part.json``, and
+    ``replies`` the bytes of ``part.jsonl``.
+    """
+
+    folder: Path
+    named: str
+    content: Mapping[str, Any] = field(repr=False)
+    replies: bytes = field(repr=False)
+
+    @property
+    def number(self) -> int:
+        """The number of the part, from 1."""
+        return int(self.content["number"])
+
+    @property
+    def of(self) -> int:
+        """The number of parts of the run."""
+        return int(self.content["of"])
+
+    @property
+    def again(self) -> str:
+        """What to do if the part cannot be used."""
+        return f"{_AGAIN}, with --shard={self.number}/{self.of}"
+
+    def wrong(self, problem: str, remedy: str = "") -> OptionError:
+        """Return an error that names the folder, the problem and the remedy."""
+        return OptionError(f"{self.named}: {problem}; {remedy or self.again}")
+
+
+def seal(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the content of ``part.json`` without its own ``seal``."""
+    rest = {name: value for name, value in content.items() if name != "seal"}
+    return f"sha256:{sha256(json.dumps(rest, sort_keys=True, separators=(',', ':')).encode()).hexdigest()}"
+
+
+def sha(content: bytes) -> str:
+    """Return the SHA-256 of bytes, with the name of the algorithm before it."""
+    return f"sha256:{sha256(content).hexdigest()}"
+
+
+def read_part(folder: Path) -> RecordedPart:
+    """Read a part.
+
+    Raises: OptionError if a file is missing, cannot be read or was changed; the message names the folder and the
+        remedy.
+    """
+    named = str(folder)
+    content = _content(folder, named)
+    refuse_other_schema(content, PART_SCHEMA, PART, named)
+    try:
+        fitted(content, _FORM, _FORM)
+        fitted(content["environment"], (form := schema_of(ENVIRONMENT)), form, "environment")
+    except (ValueError, RecursionError) as error:
+        raise OptionError(f"{named}: {PART} is damaged: {error}; {_AGAIN}") from None
+    if seal(content) != content["seal"]:
+        raise OptionError(f"{named}: {PART} was changed after the part ended; {_AGAIN}")
+    replies = _bytes(folder / REPLIES, named)
+    part = RecordedPart(folder=folder, named=named, content=content, replies=replies)
+    if sha(replies) != content["replies"]:
+        raise part.wrong(f"{REPLIES} was changed after the part ended, or is of another part")
+    return part
+
+
+def lines_of(part: RecordedPart) -> Iterator[tuple[str, tuple[int, ...], Mapping[str, Any]]]:
+    """Yield the task, the positions of the cases, and the columns of the replies of each line of ``part.jsonl``.
+
+    Raises: OptionError if a line has another form.
+    """
+    for number, line in enumerate(part.replies.splitlines(), 1):
+        try:
+            content = json.loads(line)
+            task, cases, rows = content["task"], tuple(map(int, content["cases"])), dict(content["rows"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise part.wrong(f"{REPLIES}, line {number}: expected the replies of a batch") from None
+        yield task, cases, rows
+
+
+def _content(folder: Path, named: str) -> dict[str, Any]:
+    if not folder.is_dir():
+        what = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise OptionError(f"{named}: {what}; name the results folder of a run with --shard")
+    if not (folder / PART).exists():
+        raise OptionError(f"{named}: holds no {PART}, {_why_none(folder)}")
+    try:
+        content = json.loads(_bytes(folder / PART, named))
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise OptionError(f"{named}: {PART} is not a JSON object; {_AGAIN}")
+    return content
+
+
+def _why_none(folder: Path) -> str:
+    """Why a folder has no ``part.json``, as far as the other files of a run tell, and what to do."""
+    figures = next((file for name in ("verdict.json", "metrics.json") if (file := folder / name).is_file()), None)
+    if figures is None:
+        return "nor any figures of a run that ended; name the results folder of a part that ended"
+    try:
+        shard = json.loads(figures.read_bytes())["run"].get("shard")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return f"and {figures.name} is damaged; {_AGAIN}"
+    if shard is None:
+        return "because the run had no --shard; name the results folder of a part"
+    return f"although the run was --shard={shard}; copy the whole folder, or {_AGAIN}"
+
+
+def _bytes(file: Path, named: str) -> bytes:
+    if not file.is_file():  # reading a pipe would block for ever
+        raise OptionError(f"{named}: holds no {file.name}; copy the whole folder, or {_AGAIN}")
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise OptionError(f"{named}: {file.name} cannot be read ({error.strerror}); copy it again") from None

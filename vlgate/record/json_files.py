@@ -1,0 +1,357 @@
+"""Write metrics.json, verdict.json and environment.json, for programs to read."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from vlgate import __version__
+from vlgate.gates.records import OUTCOMES, Decision
+from vlgate.record.comparison import Comparison, comparison_record
+from vlgate.record.controls import of_one_task, of_run
+from vlgate.record.folder import SCHEMA
+from vlgate.record.judging_again import JudgedAgain
+from vlgate.record.model_card import CacheUse, ModelCard
+from vlgate.record.options import Options
+from vlgate.record.results import RunResult, TaskResult
+from vlgate.record.run_gates import FIRST_RUN
+from vlgate.record.verdict import VERDICT_SCHEMA, Digests, RunOutcome, outcome_of
+from vlgate.record.whole_file import write_whole
+from vlgate.sources.scenes.scenes import SHIPPED_SEED, shipped_version
+from vlgate.types import Metric
+
+# ``environment.json``: the machine, packages and options of a run, to repeat it.
+
+_PACKAGES = (
+    "vlgate",
+    "pytest",
+    "pytest-xdist",
+    "numpy",
+    "pillow",
+    "opencv-python",
+    "pyarrow",
+    "torch",
+    "torchvision",
+    "transformers",
+    "open_clip_torch",
+    "allure-pytest",
+    "hypothesis",
+)
+
+
+def write_environment(file: Path, options: Options, workers: int, cache: CacheUse) -> None:
+    """Write ``environment.json``."""
+    write_whole(file, json.dumps(environment_content(options, workers, cache), indent=1) + "\n")
+
+
+def environment_content(options: Options, workers: int, cache: CacheUse) -> dict[str, Any]:
+    """Return the time, machine, versions of packages, use of the cache, and options, as JSON holds them."""
+    content = {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": sys.version,
+        "platform": platform.platform(),
+        "cpus": os.cpu_count(),
+        "workers": workers,
+        "cache": asdict(cache),
+        "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
+        "options": asdict(options),
+    }
+    as_read: dict[str, Any] = json.loads(json.dumps(content, default=_plain))
+    return as_read
+
+
+def _plain(value: object) -> object:
+    """A value that JSON lacks: a set as a sorted list, a path as a string."""
+    return sorted(value) if isinstance(value, frozenset) else str(value)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+# ``metrics.json``: the figures and decisions of a run, for programs to read.
+
+
+def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
+    """Write ``metrics.json``; if two runs have the same results, ``tasks`` and ``gates`` have the same bytes."""
+    content = metrics_content(run, model, options)
+    write_whole(file, as_written(content))
+
+
+def as_written(content: Mapping[str, Any]) -> str:
+    """Return the text of ``metrics.json``."""
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[str, Any]:
+    """Return the content of ``metrics.json``."""
+    shown = any(result.task.benchmark == "scenes" for result in run.results)
+    return {
+        "schema": SCHEMA,
+        "complete": not run.unfinished,
+        **({"why": run.unfinished} if run.unfinished else {}),
+        "model": {
+            "name": model.name,
+            "weights": model.weights,
+            "fingerprint": model.fingerprint,
+            "adapters": dict(model.adapters),
+            "notes": list(model.notes),
+            "checks": [asdict(check) for check in model.checks],
+        },
+        "run": {
+            "seed": options.seed,
+            "limit": options.limit,
+            "quick": options.quick,
+            "ties": options.ties,
+            "missing_images": options.missing_images,
+            "suite": list(options.suite),
+            **({} if options.shard is None else {"shard": f"{options.shard.number}/{options.shard.of}"}),
+            "thresholds": None if options.thresholds is None else str(options.thresholds),
+            "protocols": sorted(options.protocols),
+            **({"disputes": [str(file) for file in options.disputes]} if options.disputes else {}),
+            "scenes": shipped_version() if shown and options.seed == SHIPPED_SEED else None,
+        },
+        "tasks": {result.task.id: {**_task(result), **_controls(run, result)} for result in run.results},
+        "unasked": {task.id: {"shape": task.shape, "cases": len(task.cases)} for task in run.unasked},
+        "averages": {
+            name: {"value": mean.value, "tasks": mean.tasks, "of": mean.of} for name, mean in run.averages.items()
+        },
+        "gaps": {name: {"value": gap.value, "tasks": gap.tasks} for name, gap in run.gaps.items()},
+        "gates": [gate_record(decision) for decision in run.decisions],
+        **({"controls": of_run(run.controls)} if run.controls else {}),
+        **({} if run.error_rates is None else {"error_rates": asdict(run.error_rates)}),
+        **({} if run.comparison is None else {"baseline": comparison_record(run.comparison)}),
+    }
+
+
+def _task(result: TaskResult) -> dict[str, object]:
+    coverage = result.coverage
+    found: dict[str, object] = {
+        "capability": result.task.capability,
+        "shape": result.task.shape,
+        "cases": coverage.cases,
+        "judged": coverage.judged,
+        "unscored": coverage.unscored,
+        "skipped": coverage.skipped,
+        "deselected": coverage.deselected,
+        "images": result.images,
+        "tied": result.tied,
+        "unread": result.unread,
+        "cut": result.cut,
+        "left_out": dict(result.task.left_out),
+        "note": result.task.note,
+        "metrics": {name: {**_metric(metric), **_beside(result, name)} for name, metric in result.metrics.items()},
+        "slices": {
+            name: {metric: _metric(value) for metric, value in part.items()} for name, part in result.slices.items()
+        },
+    }
+    if result.task.together:
+        found["ask"] = "together"
+    if coverage.copies:
+        found["distinct"] = {"cases": coverage.distinct, "copies": coverage.copies}
+    if coverage.disputed or coverage.corrected:
+        found["disputed"] = {"left_out": coverage.disputed, "corrected": coverage.corrected}
+    if result.neither[0]:
+        found["neither"] = dict(zip(("replies", "of"), result.neither, strict=True))
+    if result.yes_or_no:
+        found["yes_or_no"] = True
+    if result.responses:
+        found["responses"] = result.responses
+    if result.probes or result.flaws:
+        found["flaws"] = {
+            flaw.name: {"count": flaw.count, "examples": flaw.examples, "why": flaw.why} for flaw in result.flaws
+        }
+        found["probes"] = {probe.name: {"value": probe.shown, "n": probe.n} for probe in result.probes}
+    return found
+
+
+def _controls(run: RunResult, result: TaskResult) -> dict[str, object]:
+    found = of_one_task(run.controls, result.task.id)
+    return {"controls": found} if found else {}
+
+
+def _metric(metric: Metric) -> dict[str, float | int]:
+    return {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n, "deff": metric.deff}
+
+
+def _beside(result: TaskResult, name: str) -> dict[str, object]:
+    found: dict[str, object] = {"chance": result.chance[name]} if name in result.chance else {}
+    if name in result.blind:
+        blind = result.blind[name]
+        found["blind"] = {"value": blind.value, "low": blind.low, "high": blind.high}
+    return found
+
+
+def gate_record(decision: Decision) -> dict[str, object]:
+    """Return what ``metrics.json`` has of a decision."""
+    gate, metric = decision.gate, decision.metric
+    return {
+        "gate": gate.id,
+        "kind": gate.kind,
+        "value": metric and metric.value,
+        "low": metric and metric.low,
+        "high": metric and metric.high,
+        "n": metric and metric.n,
+        "min": gate.min,
+        "max": gate.max,
+        "basis": gate.basis,
+        "confidence": gate.confidence,
+        "decision": decision.outcome,
+        "why": decision.why,
+        "reason": gate.why,
+        **({} if decision.p is None else {"p": decision.p}),
+        **({} if decision.counted is None else {"counted": decision.counted[0]}),
+        **({} if decision.difference is None else {"difference": asdict(decision.difference)}),
+    }
+
+
+# ``verdict.json``: what was decided about a run, in a form that can be signed.
+#
+# The file is canonical JSON after RFC 8785 with one line break behind it: keys sorted, no spaces, UTF-8, and no
+# floats, which are the part of JSON that programs write differently. Figures are texts with six decimals. It holds no
+# time, path or name of a machine, so the same replies give the same bytes, in one process or several.
+
+
+def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
+    """Write ``verdict.json``; without a judged task there is no file, and an earlier one is removed.
+
+    Args:
+        file: where to write.
+        run: the result of the run.
+        model: its model.
+        options: its options.
+
+    Raises: OSError if the file cannot be written or removed.
+    """
+    if run.digests is None:
+        file.unlink(missing_ok=True)
+        return
+    write_whole(file, canonical(_content(run, model, options, run.digests)) + "\n")
+
+
+def canonical(content: object) -> str:
+    """Return JSON after RFC 8785, for content without floats and with keys of ASCII.
+
+    Raises: TypeError if there is a float in it.
+
+    >>> canonical({"b": [1, None], "a": "é"})
+    '{"a":"é","b":[1,null]}'
+    """
+    _refuse_floats(content)
+    return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _refuse_floats(value: object) -> None:
+    if isinstance(value, float):
+        raise TypeError(f"canonical({value!r}): expected no floats; write a text, f'{value:.6f}'")
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _refuse_floats(inner)
+
+
+def _content(run: RunResult, model: ModelCard, options: Options, digests: Digests) -> dict[str, Any]:
+    covered = [result.coverage for result in run.results]
+    return {
+        "schema": VERDICT_SCHEMA,
+        "vlgate": __version__,
+        **_ended(outcome_of(run, model)),
+        **_decided(run.decisions),
+        "cases": {
+            name: sum(getattr(coverage, name) for coverage in covered)
+            for name in ("cases", "judged", "unscored", "skipped", "deselected")
+        },
+        "model": {"name": model.name, "fingerprint": model.fingerprint},
+        "baseline": _baseline(run.comparison),
+        "run": {
+            "seed": options.seed,
+            "limit": options.limit,
+            "ties": options.ties,
+            **({} if options.shard is None else {"shard": f"{options.shard.number}/{options.shard.of}"}),
+            **_first(run.decisions),
+        },
+        "digests": {
+            "thresholds": digests.thresholds,
+            "must_hold": digests.must_hold,
+            "plan": digests.plan,
+            "rows": digests.rows,
+        },
+    }
+
+
+def content_again(content: Mapping[str, Any], judged: JudgedAgain) -> dict[str, Any]:
+    """Return the content of ``verdict.json`` of a run whose gates were decided again.
+
+    Args:
+        content: that of the run; its cases, model, plan and rows stay as they are.
+        judged: the new decisions.
+    """
+    made = {"thresholds": f"sha256:{judged.thresholds.digest}", "must_hold": None}
+    if judged.thresholds.must_hold is not None:
+        made["must_hold"] = f"sha256:{judged.thresholds.must_hold.digest}"
+    return {
+        **content,
+        "vlgate": __version__,
+        **_ended(judged.outcome),
+        **_decided(judged.decisions),
+        "baseline": _baseline(judged.comparison),
+        "run": {name: value for name, value in content["run"].items() if name != "baseline"} | _first(judged.decisions),
+        "digests": {**content["digests"], **made},
+    }
+
+
+def _ended(outcome: RunOutcome) -> dict[str, Any]:
+    word = outcome.verdict
+    return {"verdict": word, "status": int(word != "pass") and (outcome.status or 1), "tests": outcome.tests}
+
+
+def _decided(decisions: Sequence[Decision]) -> dict[str, Any]:
+    counted = Counter(decision.outcome for decision in decisions)
+    return {
+        "gates": {outcome: counted[outcome] for outcome in OUTCOMES},
+        "decisions": [_decision(decision) for decision in decisions],
+    }
+
+
+def _first(decisions: Sequence[Decision]) -> dict[str, str]:
+    """What tells that gates on a comparison were not run, because there is no earlier run."""
+    return {"baseline": "first"} if any(one.why == FIRST_RUN for one in decisions) else {}
+
+
+def _baseline(comparison: Comparison | None) -> dict[str, str] | None:
+    earlier = None if comparison is None else comparison.earlier
+    return None if earlier is None else {"name": earlier.model, "fingerprint": earlier.fingerprint}
+
+
+def _decision(decision: Decision) -> dict[str, Any]:
+    gate, found = decision.gate, decision.metric or decision.difference
+    return {
+        "gate": gate.id,
+        "kind": gate.kind,
+        "decision": decision.outcome,
+        "min": _text(gate.min),
+        "max": _text(gate.max),
+        "basis": gate.basis,
+        "confidence": _text(gate.confidence),
+        "value": found and _text(found.value),
+        "low": found and _text(found.low),
+        "high": found and _text(found.high),
+        "n": found and found.n,
+    }
+
+
+def _text(number: float | None) -> str | None:
+    """A number with six decimals, and none if it is whole by its type; zero has no sign."""
+    if number is None or isinstance(number, int):
+        return None if number is None else str(number)
+    return f"{number:.6f}".replace("-0.000000", "0.000000")

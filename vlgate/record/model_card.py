@@ -1,0 +1,74 @@
+"""The description of a run's model in its reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from vlgate.asking.adapters import ANSWERED, YES_OR_NO
+from vlgate.asking.checks.check import Check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheUse:
+    """The number of items that a run asked its model, and of replies from the cache and from its own memory.
+
+    ``place`` is the folder of the cache, empty if there is none. ``kept`` counts the replies that the cache has taken,
+    those to the checks included, ``evicted`` the replies, also of other runs, that made room for them. ``loaded`` says
+    whether a model was loaded, ``notes`` what the user should know.
+    """
+
+    place: str = ""
+    asked: int = 0
+    cached: int = 0
+    repeated: int = 0
+    kept: int = 0
+    evicted: int = 0
+    loaded: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def added(uses: Sequence[CacheUse]) -> CacheUse:
+    """Return the sum of what several processes did."""
+    return CacheUse(
+        place=next((use.place for use in uses if use.place), ""),
+        asked=sum(use.asked for use in uses),
+        cached=sum(use.cached for use in uses),
+        repeated=sum(use.repeated for use in uses),
+        kept=sum(use.kept for use in uses),
+        evicted=sum(use.evicted for use in uses),
+        loaded=any(use.loaded for use in uses),
+        notes=tuple(dict.fromkeys(note for use in uses for note in use.notes)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCard:
+    """The model of a run: its name, weights and fingerprint, how requests reach it, and what checks found.
+
+    ``device`` is empty if the model does not take one; several workers may use several.
+    """
+
+    name: str
+    weights: str = ""
+    fingerprint: str = ""
+    adapters: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    device: str = ""
+    cache: CacheUse = CacheUse()
+
+    @property
+    def yes_or_no(self) -> bool:
+        """Whether the score of a match is 1 for yes and 0 for no, and nothing between."""
+        by_answer = self.adapters.get("Match", "").startswith(ANSWERED)
+        return by_answer or any(YES_OR_NO in note for note in self.notes)
+
+
+def card_from(fields: Mapping[str, Any]) -> ModelCard:
+    """Make a card from the dictionary that ``dataclasses.asdict`` made of one, as a worker sends it."""
+    checks = tuple(Check(**check) for check in fields["checks"])
+    use = fields.get("cache", {})
+    cache = CacheUse(**{**use, "notes": tuple(use.get("notes", ()))})
+    return ModelCard(**{**fields, "notes": tuple(fields["notes"]), "checks": checks, "cache": cache})

@@ -1,0 +1,184 @@
+"""Write cases.parquet and predictions.parquet: one row per case, and one row per reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.judging.judged import Replies, joined, verdicts_of
+from vlgate.metrics.clusters import image_of
+from vlgate.record.cases import truth_of
+from vlgate.record.results import RunResult
+from vlgate.record.whole_file import whole_file
+from vlgate.types import TIED, Ask, Case, Compare, FloatArray, Match, Read, text_of
+
+# Columns of pyarrow, made without ``pyarrow.array``, whose first call imports pandas (0.2 s of CPU time).
+
+
+def texts(values: Sequence[str | None]) -> Any:
+    """Return a column of texts; None is null.
+
+    >>> texts(["a", None, "é"]).to_pylist()
+    ['a', None, 'é']
+    """
+    import pyarrow as pa
+
+    whole = "".join(filter(None, values))
+    plain = whole.isascii()
+    sizes = [0 if text is None else len(text) if plain else len(text.encode()) for text in values]
+    content = whole.encode()
+    wide = len(content) >= 2**31
+    ends = np.cumsum([0, *sizes], dtype=np.int64).astype(np.int64 if wide else np.int32)
+    there = np.array([text is not None for text in values]) if None in values else None
+    kind = pa.large_string() if wide else pa.string()
+    return pa.Array.from_buffers(kind, len(values), [_mask(there), pa.py_buffer(ends), pa.py_buffer(content)])
+
+
+def numbers(values: FloatArray) -> Any:
+    """Return a column of numbers from an array of shape (n,); NaN is null.
+
+    >>> numbers(np.array([0.5, np.nan])).to_pylist()
+    [0.5, None]
+    """
+    import pyarrow as pa
+
+    there = ~np.isnan(values)
+    content = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.float64(), len(values), [_mask(there), content])
+
+
+def booleans(values: NDArray[np.bool_], there: NDArray[np.bool_]) -> Any:
+    """Return a column of true and false from an array of shape (n,); null if ``there`` is false.
+
+    >>> booleans(np.array([True, False]), np.array([True, False])).to_pylist()
+    [True, None]
+    """
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.bool_(), len(values), [_mask(there), _bits(values)])
+
+
+def lists(values: Any, sizes: Sequence[int]) -> Any:
+    """Return a column of lists of the given sizes, from a column of their values.
+
+    >>> lists(texts(["a", "b", "c"]), [2, 1]).to_pylist()
+    [['a', 'b'], ['c']]
+    """
+    import pyarrow as pa
+
+    ends = np.cumsum([0, *sizes], dtype=np.int32)
+    column = pa.Array.from_buffers(pa.int32(), len(ends), [None, pa.py_buffer(ends)])
+    return pa.ListArray.from_arrays(column, values)
+
+
+def _mask(there: NDArray[np.bool_] | None) -> Any:
+    return None if there is None or there.all() else _bits(there)
+
+
+def _bits(values: NDArray[np.bool_]) -> Any:
+    import pyarrow as pa
+
+    return pa.py_buffer(np.packbits(values, bitorder="little"))
+
+
+# ``cases.parquet`` and ``predictions.parquet``: one row per case, and one row per reply, of a run.
+
+
+def write_cases(file: Path, run: RunResult) -> None:
+    """Write one row per case: the requests, the replies, the verdict and the sentence that says why.
+
+    Columns: task, case, state, right, one nullable number per fact of any task, images, texts, truths, scores, answers
+    (lists with one entry per request), tags (JSON), origin, why. The keys of the images of a request about several are
+    joined by " | ".
+    """
+    parts = [(result.task.id, verdicts_of(result.verdicts)) for result in run.results]
+    cases = [case for _, part in parts for case in part.cases]
+    states = [state for _, part in parts for state in part.states]
+    replies = joined([part.replies for _, part in parts])
+    sizes = [len(case.requests) for case in cases]
+    columns = {
+        "task": texts([task for task, part in parts for _ in part.cases]),
+        "case": texts([case.id for case in cases]),
+        "state": texts(states),
+        "right": booleans(np.concatenate([part.right for _, part in parts]), np.array(states) == "judged"),
+        **_facts([facts for _, part in parts for facts in part.facts]),
+        "images": lists(texts([image_of(request) for request in replies.requests]), sizes),
+        "texts": lists(texts([text_of(request) for request in replies.requests]), sizes),
+        "truths": lists(texts([truth_of(truth) for case in cases for truth in case.truths]), sizes),
+        "scores": lists(numbers(replies.scores), sizes),
+        "answers": lists(texts(replies.answers or [None] * len(replies.requests)), sizes),
+        "tags": texts(_tags(cases)),
+        "origin": texts([case.origin for case in cases]),
+        "why": texts([why for _, part in parts for why in part.whys()]),
+    }
+    _write(file, columns, ["task", "state", "truths.list.element", "tags"])
+
+
+def write_predictions(file: Path, run: RunResult) -> None:
+    """Write one row per distinct request, in the columns that ``replay:FILE`` reads.
+
+    Columns: image, text, score, match, question, answer, perplexity, problem; null if they do not apply. A run that
+    asked about several images at once has a further column, images, with the list of those of such a request.
+    """
+    replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()
+    asked = replies.requests
+    matched, read = (np.array([isinstance(one, kind) for one in asked], dtype=np.bool_) for kind in (Match, Read))
+    several = [[image.key for image in one.images] if isinstance(one, Compare) else None for one in asked]
+    columns = {
+        "image": texts([None if isinstance(request, Compare) else image_of(request) for request in asked]),
+        **({"images": several} if any(several) else {}),
+        "text": texts([None if isinstance(r, Ask | Compare) else r.text for r in asked]),
+        "score": numbers(np.where(matched, replies.scores, np.nan)),
+        "match": booleans(replies.accepted == 1.0, ~np.isnan(replies.accepted)),
+        "question": texts([r.question if isinstance(r, Ask | Compare) else None for r in asked]),
+        "answer": texts(_answers(replies)),
+        "perplexity": numbers(np.where(read, replies.scores, np.nan)),
+        "problem": texts(_problems(replies)),
+    }
+    _write(file, columns, ["image", "answer", "problem"])
+
+
+def _write(file: Path, columns: Mapping[str, Any], repeated: list[str]) -> None:
+    """Write columns; the values of some repeat, and are written as numbers of a dictionary."""
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    with whole_file(file) as part:
+        write_table(pa.table(dict(columns)), part, use_dictionary=repeated)
+
+
+def _facts(facts: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    """One column per fact of any case."""
+    shared = {id(one): one for one in facts}  # few, because cases share equal facts
+    number = {key: row for row, key in enumerate(shared)}
+    rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
+    names = sorted({name for one in shared.values() for name in one})
+    return {
+        name: numbers(np.array([one.get(name, np.nan) for one in shared.values()], dtype=np.float64)[rows])
+        for name in names
+    }
+
+
+def _tags(cases: Sequence[Case]) -> list[str]:
+    """The tags of each case as JSON."""
+    shared = {id(case.tags): case.tags for case in cases}
+    written = {key: json.dumps(dict(tags), sort_keys=True) for key, tags in shared.items()}
+    return [written[id(case.tags)] for case in cases]
+
+
+def _answers(replies: Replies) -> list[str | None]:
+    """The answers; a tie becomes ``TIED``, which a replay reads as a tie again."""
+    said = list(replies.answers or [None] * len(replies.requests))
+    return [
+        TIED if answer is None and isinstance(request, Ask | Compare) and place not in replies.problems else answer
+        for place, (request, answer) in enumerate(zip(replies.requests, said, strict=True))
+    ]
+
+
+def _problems(replies: Replies) -> list[str | None]:
+    return [replies.problems[place][0] if place in replies.problems else None for place in range(len(replies.requests))]

@@ -1,0 +1,142 @@
+"""Write part.json and part.jsonl, with which vlgate merge joins the parts of a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from vlgate import __version__
+from vlgate.images.files import is_there
+from vlgate.record.folder import DEFAULTS, PART, PART_SCHEMA, REPLIES, seal, sha
+from vlgate.record.json_files import environment_content
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options, Shard
+from vlgate.record.replies import Rows
+from vlgate.record.results import RunResult
+from vlgate.record.verdict import Digests
+from vlgate.record.whole_file import whole_file, write_whole
+from vlgate.types import Batch, LazyImage, Task, images_of
+
+# A digest of the image files of a plan: two machines with the same digest have the same files by name and size.
+
+ABSENT = -1
+"""The size of a file that is not there."""
+_WITHIN = ("#", ", column ")  # what follows the path of a file: the name of a perturbation, the place in a Parquet file
+
+
+def images_digest(tasks: Iterable[Task]) -> str:
+    """Return a digest (32 hexadecimal digits) of the keys of all images, each with the size of its file in bytes.
+
+    No file is opened. The folder of a file does not count, because machines keep the
+    same data in different places. Drawn images have no file.
+    """
+    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
+    for task in tasks:
+        for case in task.cases:
+            for request in case.requests:
+                for image in images_of(request):
+                    if image.key not in found:
+                        found[image.key] = _size(image, sizes)
+    whole = blake2b(digest_size=16)
+    for key, size in sorted(found.items()):
+        whole.update(f"{len(key)}:{key}\0{size}\n".encode(errors="surrogatepass"))
+    return whole.hexdigest()
+
+
+def _size(image: LazyImage, sizes: dict[str, int]) -> int:
+    """The size of the file that an image comes from, which may be a perturbed one (``#``) or a member of an archive."""
+    if not is_there(image):
+        return ABSENT
+    return _of_file(image.where, sizes)
+
+
+def _of_file(where: str, sizes: dict[str, int]) -> int:
+    if where not in sizes:
+        try:
+            sizes[where] = Path(where).stat().st_size
+        except NotADirectoryError:  # a member of an archive
+            sizes[where] = _of_file(str(Path(where).parent), sizes)
+        except (OSError, ValueError):
+            inner = next((where.rpartition(mark)[0] for mark in _WITHIN if mark in where), "")
+            sizes[where] = _of_file(inner, sizes) if inner else ABSENT
+    return sizes[where]
+
+
+# Write ``part.jsonl`` and ``part.json``, with which ``vlgate merge`` joins the parts of a run.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedPart:
+    """A part of a run at its end.
+
+    Attributes:
+        shard: which part it is.
+        run: its result.
+        card: its model.
+        options: its options.
+        tasks: the tasks of the plan of the whole run.
+        digests: those of the plan and the thresholds.
+        workers: the number of processes with a model.
+    """
+
+    shard: Shard
+    run: RunResult
+    card: ModelCard
+    options: Options
+    tasks: Sequence[Task]
+    digests: Digests
+    workers: int
+
+
+def write_part(folder: Path, part: EndedPart, replies: Iterable[tuple[Batch, Rows]]) -> None:
+    """Write the files of a part, after all others of the run; ``part.json`` is the last.
+
+    Args:
+        folder: the results folder.
+        part: the part.
+        replies: the replies to each batch of the part.
+
+    Raises: OSError if a file cannot be written.
+    """
+    lines = "".join(sorted(_line(batch, rows) for batch, rows in replies)).encode("ascii")
+    with whole_file(folder / REPLIES) as file:
+        file.write_bytes(lines)
+    content = _content(part, sha(lines))
+    write_whole(folder / PART, json.dumps({**content, "seal": seal(content)}, indent=1) + "\n")
+
+
+def _content(part: EndedPart, replies: str) -> Mapping[str, Any]:
+    digests = part.digests
+    content = {
+        "schema": PART_SCHEMA,
+        "vlgate": __version__,
+        "number": part.shard.number,
+        "of": part.shard.of,
+        "complete": not part.run.incomplete,
+        "why": part.run.incomplete,
+        "status": part.run.tests,
+        "workers": part.workers,
+        "digests": {
+            "plan": digests.plan,
+            "images": f"blake2b:{images_digest(part.tasks)}",
+            "thresholds": digests.thresholds,
+            "must_hold": digests.must_hold,
+        },
+        "replies": replies,
+        "model": asdict(part.card),
+        "environment": environment_content(part.options, part.workers, part.card.cache),
+    }
+    as_read: Mapping[str, Any] = json.loads(json.dumps(content))  # tuples become lists, as the reader will have them
+    return as_read
+
+
+def _line(batch: Batch, rows: Rows) -> str:
+    columns: dict[str, Any] = dict(rows)
+    kept = {name: columns[name] for name in DEFAULTS if any(value is not DEFAULTS[name] for value in columns[name])}
+    content = {"task": batch.task.id, "cases": batch.positions, "rows": kept}
+    return json.dumps(content, separators=(",", ":")) + "\n"

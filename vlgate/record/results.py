@@ -1,0 +1,302 @@
+"""From verdicts to the results of a run: each task's coverage, metrics and slices, and the decisions of the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vlgate.audit.blind_baseline import Probe
+from vlgate.audit.flaws import Flaw
+from vlgate.audit.label_fixes import disputed
+from vlgate.gates.decide import CONFIDENCE, Coverage, Judged, decide_all
+from vlgate.gates.error_rates import ErrorRates
+from vlgate.gates.records import Decision
+from vlgate.gates.thresholds import Thresholds
+from vlgate.judging.answers import normal_answer
+from vlgate.judging.chance import chance
+from vlgate.judging.judged import Verdicts, verdicts_of
+from vlgate.metrics import score_rules
+from vlgate.metrics.compute import Columns, metrics, with_intervals
+from vlgate.metrics.macro import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
+from vlgate.metrics.measures import GROUPED
+from vlgate.metrics.names import LOWER_IS_BETTER
+from vlgate.metrics.variants import Evidence, measures, names
+from vlgate.probes.controls.control import Controlled, of_task
+from vlgate.probes.explaining.record import Explained
+from vlgate.probes.shrink.record import Shrunk
+from vlgate.record.comparison import Comparison
+from vlgate.record.options import Shard
+from vlgate.record.verdict import Digests
+from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Ties, Verdict, images_of, undrawn
+
+NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
+"""What messages say about a part of a run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskResult:
+    """The result of one task; ``blind`` holds the metrics of the text-only model on the same cases.
+
+    ``chance`` holds the values of the metrics that guessing is expected to reach. ``images`` is the number
+    of distinct images of the judged cases, and ``cut`` that of judged cases with a text that the model did not read to
+    the end. ``yes_or_no`` is whether scores tie because every reply is a yes or a no, 1 or 0.
+    """
+
+    task: Task
+    coverage: Coverage
+    verdicts: Sequence[Verdict]
+    columns: Columns
+    metrics: Mapping[str, Metric]
+    slices: Mapping[str, Mapping[str, Metric]]
+    blind: Mapping[str, Metric]
+    chance: Mapping[str, float] = field(default_factory=dict)
+    flaws: tuple[Flaw, ...] = ()
+    probes: tuple[Probe, ...] = ()
+    responses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    images: int = 0
+    cut: int = 0
+    yes_or_no: bool = False
+
+    @property
+    def tied(self) -> int:
+        """The number of judged cases with an exact tie of two scores that should differ, or of the best choices."""
+        return int(np.nansum(self.columns.facts["tied"])) if "tied" in self.columns.facts else 0
+
+    @property
+    def neither(self) -> tuple[int, int]:
+        """In how many scored replies yes and no have less than half of the first word, and of how many."""
+        replies = verdicts_of(self.verdicts).replies
+        if not replies.neither:
+            return 0, 0
+        matched = sum(isinstance(request, Match) for request in replies.requests)
+        return len(replies.neither), matched - sum(isinstance(replies.requests[one], Match) for one in replies.problems)
+
+    @property
+    def unread(self) -> int:
+        """The number of judged cases with an answer that names none of the choices, or several."""
+        return self.coverage.unread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """The result of a run: of each of its tasks, the decisions of the gates, and the averages and gaps of benchmarks.
+
+    ``comparison`` is that with an earlier run, if one was named. ``controls`` holds what the controls found, if any was
+    asked. ``error_rates`` says how often the gates err, if any
+    was judged. ``shrunk`` holds the searches for smallest changes, if there were any, and ``explained`` the
+    explanations of missed cases. ``incomplete`` says what the run lacks; it is empty if the run is complete.
+    ``crashed`` is whether a process of the run ended on its way, or the model could not be loaded, and ``tests`` is
+    pytest's exit status if a test that is not a gate fails, else 0. ``digests`` are those of what was judged.
+    ``unasked`` are the tasks of the plan of which every case was deselected. ``part`` is the part of a run that this
+    is, if it is one; no gate of it is judged.
+    """
+
+    results: tuple[TaskResult, ...]
+    decisions: tuple[Decision, ...]
+    notes: tuple[str, ...] = ()
+    averages: Mapping[str, Mean] = field(default_factory=dict)
+    gaps: Mapping[str, Gap] = field(default_factory=dict)
+    shrunk: tuple[Shrunk, ...] = ()
+    explained: Explained = field(default_factory=Explained)
+    incomplete: str = ""
+    comparison: Comparison | None = None
+    controls: tuple[Controlled, ...] = ()
+    error_rates: ErrorRates | None = None
+    digests: Digests | None = None
+    crashed: bool = False
+    tests: int = 0
+    unasked: tuple[Task, ...] = ()
+    part: Shard | None = None
+
+    @property
+    def unfinished(self) -> str:
+        """Why nothing can be concluded from the run: it is a part, or it lacks something; empty if it is complete."""
+        said = "" if self.part is None else f"{self.part}, of which {NOT_JUDGED}"
+        return "; ".join(filter(None, [said, self.incomplete]))
+
+
+def tabulate(
+    task: Task,
+    verdicts: Sequence[Verdict],
+    blind: Sequence[Verdict],
+    variants: Collection[str] = (),
+) -> TaskResult:
+    """Compute the figures of a task.
+
+    Args:
+        task: the task with all its cases.
+        verdicts: the verdicts of the selected cases, in the task's order.
+        blind: the text-only model's verdicts of the judged cases, or of a sample of them; may be empty.
+        variants: the names of other definitions of metrics to compute too; see ``metrics.variants``.
+
+    Returns: the task's result; its metrics are over the judged cases.
+    """
+    said = verdicts_of(verdicts)
+    judged = said.judged
+    found = judged.columns(task.shape)
+    guessed = chance(task.shape, task.capability, judged.cases) if judged else {}
+    return TaskResult(
+        task=task,
+        coverage=_coverage(task, said, _unread(found)),
+        verdicts=said,
+        columns=found,
+        metrics={
+            **metrics(found, confidence=CONFIDENCE),
+            **_variants(task, judged, found, variants),
+        },
+        slices=_slices(judged.cases, found),
+        chance=guessed,
+        blind=raised(metrics(verdicts_of(blind).columns(task.shape), confidence=CONFIDENCE), guessed) if blind else {},
+        responses=_responses(judged) if task.shape == "questions" else {},
+        images=len({image.key for case in judged.cases for one in case.requests for image in images_of(one)}),
+        cut=len({judged.cases[judged.row_of(place)].id for place in judged.replies.cut}),
+    )
+
+
+def of_yes_or_no(run: RunResult) -> RunResult:
+    """Return the result of a model that only says yes or no, with its tasks marked in which texts tie therefore."""
+    results = [replace(one, yes_or_no=one.tied > 0 and _matches(one.task)) for one in run.results]
+    return replace(run, results=tuple(results))
+
+
+def _matches(task: Task) -> bool:
+    return any(isinstance(request, Match) for case in task.cases[:1] for request in case.requests)
+
+
+def decisions(
+    thresholds: Thresholds,
+    results: Sequence[TaskResult],
+    planned: Sequence[Task] = (),
+    ties: Ties = "strict",
+    model: str = "",
+    controls: Sequence[Controlled] = (),
+) -> tuple[Decision, ...]:
+    """Decide every gate and every known limit of a thresholds file.
+
+    Args:
+        thresholds: the gates.
+        results: the results of the tasks that were asked.
+        planned: all tasks of the plan. A gate of one that was not asked is inconclusive, because all of its cases were
+            deselected.
+        ties: what an exact tie of two scores counts.
+        model: what ``--model`` names; a known limit of another model is not run.
+        controls: what the controls found.
+
+    Returns: the decisions; a rule that matches no task of the plan is listed as not run.
+    """
+    none = verdicts_of(())
+    tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, none)) for task in planned}
+    tasks |= {
+        result.task.id: Judged(
+            shape=result.task.shape,
+            coverage=result.coverage,
+            columns=result.columns,
+            metrics=result.metrics,
+            controls=of_task(controls, result.task.id),
+            lacking={one.name: one.lacking for one in controls if one.lacking},
+        )
+        for result in results
+    }
+    return decide_all(thresholds, tasks, ties, model)
+
+
+def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dict[str, Mean], dict[str, Gap]]:
+    """Compute the means that VALSE's and VL-CheckList's papers print, and VL-CheckList's gaps.
+
+    Args:
+        results: the results of a run's tasks.
+        known: the ids of all known tasks, for the counts.
+
+    Returns: means by ``place:metric``, and gaps by name.
+    """
+    values = {r.task.id: {name: metric.value for name, metric in r.metrics.items()} for r in results}
+    ranked = {task: found["acc_r"] for task, found in values.items() if "acc_r" in found}
+    rows = {f"valse:{metric}": row for metric, row in valse_averages(values, known).items()}
+    rows |= {f"{place}:acc_r": row for place, row in checklist_rows(ranked, known).items()}
+    return rows, checklist_gaps(ranked)
+
+
+def _variants(task: Task, judged: Verdicts, found: Columns, variants: Collection[str]) -> dict[str, Metric]:
+    if not judged or task.together or not names(variants, task.id):  # the variants are of cases asked apart
+        return {}
+    evidence = Evidence(
+        scores=found.scores,
+        files=np.array([case.id.partition("/")[0] for case in judged.cases], dtype=str),
+        groups=found.groups,
+    )
+    if isinstance(judged.cases[0].requests[0], Ask):
+        said = judged.replies.answers or [None] * len(judged.replies.requests)
+        truths = np.array([case.truths for case in judged.cases], dtype=object)
+        answers = np.array(said, dtype=object).reshape(truths.shape)
+        evidence = replace(evidence, answers=answers, truths=truths)
+    given = measures(variants, task.id, evidence)
+    return with_intervals(given, found, CONFIDENCE)
+
+
+def _responses(judged: Verdicts) -> dict[str, dict[str, float]]:
+    """The shares of yes, no and other first words, over all questions and by type (CARETS §6.2, Table 3)."""
+    said: dict[str, list[str]] = {}
+    for verdict in judged:
+        answers = [normal_answer(reply.answer or "").split(" ")[0].strip(",.;:") for reply in verdict.predictions]
+        kinds = {"all", *(f"{tag}={value}" for tag, value in verdict.case.tags.items() if tag == "question_type")}
+        for kind in kinds:
+            said.setdefault(kind, []).extend(answer if answer in {"yes", "no"} else "other" for answer in answers)
+    return {
+        kind: {answer: answers.count(answer) / len(answers) for answer in ("yes", "no", "other")}
+        for kind, answers in sorted(said.items())
+    }
+
+
+def _unread(columns: Columns) -> int:
+    return int((columns.facts["read"] < 1.0).sum()) if "read" in columns.facts else 0
+
+
+def _coverage(task: Task, verdicts: Verdicts, unread: int = 0) -> Coverage:
+    states = verdicts.states
+    return Coverage(
+        cases=len(states),
+        judged=states.count("judged"),
+        unscored=states.count("unscored"),
+        skipped=states.count("skipped"),
+        deselected=len(task.cases) - len(states),
+        distinct=len({case.requests for case in verdicts.judged.cases}),
+        disputed=disputed(task.left_out),
+        corrected=task.corrected,
+        unread=unread,
+        unreadable=task.left_out.get(UNREADABLE, 0),
+        undrawn=undrawn(task.left_out),
+    )
+
+
+def _slices(cases: Sequence[Case], found: Columns) -> dict[str, Mapping[str, Metric]]:
+    rows: dict[str, list[int]] = {}
+    for row, case in enumerate(cases):
+        for tag, value in case.tags.items():
+            if tag in GROUPED:
+                continue
+            rows.setdefault(f"{tag}={value}", []).append(row)
+    kept = {name: codes for name, codes in found.groups.items() if GROUPED[name] == "mean"}
+    parts = replace(found, groups=kept)  # a slice may hold a part of a group, all of whose cases must be right
+    return {name: metrics(parts.take(np.array(rows[name])), confidence=CONFIDENCE) for name in sorted(rows)}
+
+
+_PREFERENCES = frozenset(name for names in score_rules.SET_METRICS.values() for name in names) - {"sen_acc", "set_acc"}
+
+
+_UNDIRECTED = _PREFERENCES | LOWER_IS_BETTER
+
+
+def raised(found: Mapping[str, Metric], chance: Mapping[str, float]) -> dict[str, Metric]:
+    """Raise the text-only model's figures to chance.
+
+    A model that reads the texts can also guess, so a figure below chance is an accident of ties or of training, and
+    not a finding. Metrics for which higher is not better stay as they are.
+    """
+    return {
+        name: metric
+        if name in _UNDIRECTED or metric.value >= chance.get(name, 0.0)
+        else replace(metric, low=min(metric.low, chance[name]), value=chance[name], high=max(metric.high, chance[name]))
+        for name, metric in found.items()
+    }

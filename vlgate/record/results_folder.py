@@ -1,0 +1,126 @@
+"""Take the results folder when a run starts: refuse to lose files, and remove those of an earlier run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from vlgate.errors import OptionError
+from vlgate.record.folder import JOURNAL, PART, REPLIES
+from vlgate.record.options import Options
+from vlgate.record.whole_file import lock, remove_left_over
+
+# Where the explanations of a run are. It is apart from what writes them, because every start of pytest needs it.
+
+FOLDER = "explanations"
+INDEX = "index.json"
+
+
+def remove_explanations(folder: Path) -> None:
+    """Remove the explanations of an earlier run; other files of that folder stay.
+
+    Raises: OSError if a file cannot be removed.
+    """
+    place = folder / FOLDER
+    (place / INDEX).unlink(missing_ok=True)
+    for file in place.glob("[0-9]*-*.png"):
+        file.unlink()
+    if place.is_dir() and not any(place.iterdir()):
+        place.rmdir()
+
+
+# Take the results folder when a run starts: refuse to lose files, and remove those of an earlier run on request.
+
+FILES = (
+    "metrics.json",
+    "verdict.json",
+    "report.html",
+    "cases.parquet",
+    "predictions.parquet",
+    "summary.md",
+    "environment.json",
+    "shrunk.jsonl",
+    "shrunk.html",
+    "badge.json",
+    "analyses.json",
+    "controls.json",
+    PART,
+    REPLIES,
+)
+NAMES = (*FILES, JOURNAL)
+"""The files that a run writes into its folder; ``JOURNAL`` is there while the run goes on, and if it was cut short."""
+_REPLAY = "replay:"
+
+
+def take_folder(options: Options) -> Callable[[], None]:
+    """Make the results folder, lock it, and remove the files of an earlier run if ``options.overwrite`` is true.
+
+    A file of an earlier run must not remain, because it would pass for this run's if this one crashes.
+
+    Returns: a function that releases the lock, and removes the folders that were made if they are still empty.
+    Raises: OptionError if the folder cannot be written, holds the replies that the run replays, holds the files of an
+        earlier run that may not be overwritten, or is locked by another run. Nothing is removed then.
+    """
+    folder = options.results
+    _refuse_own_replies(options)
+    try:
+        made = [one for one in (folder, *folder.parents) if not one.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        release = lock(folder)
+        try:
+            _empty(folder, overwrite=options.overwrite)
+        except BaseException:
+            release()
+            raise
+    except OSError as error:
+        raise OptionError(f"--results {folder}: cannot be written ({error.strerror}); name another folder") from None
+    return lambda: _leave(release, made)
+
+
+def _leave(release: Callable[[], None], made: Sequence[Path]) -> None:
+    release()
+    with suppress(OSError):  # a folder holds files, or is gone
+        for one in made:
+            one.rmdir()
+
+
+def nothing_run(options: Options) -> list[str]:
+    """Return the lines for ``--collect-only``: no gate was judged, and figures in the folder are of an earlier run."""
+    file = options.results / "metrics.json"
+    lines = [f"nothing was run: {file} holds the figures of an earlier run"] if file.is_file() else []
+    if options.require_gates:
+        lines.append("nothing was run: no gate was judged; add --no-require-gates if the list of tests is enough")
+    return lines
+
+
+def _empty(folder: Path, *, overwrite: bool) -> None:
+    found = [name for name in (*NAMES, f"{FOLDER}/{INDEX}") if (folder / name).exists()]
+    if found and not overwrite:
+        raise OptionError(
+            f"--results {folder}: holds {found[0]} of an earlier run; replace its files with --overwrite, or name "
+            "another folder"
+        )
+    for name in NAMES:
+        (folder / name).unlink(missing_ok=True)
+    for place in (folder, folder / FOLDER):
+        remove_left_over(place, locked=True)
+    remove_explanations(folder)
+
+
+def _refuse_own_replies(options: Options) -> None:
+    if not options.model.startswith(_REPLAY):
+        return
+    replies = options.folder / Path(options.model.removeprefix(_REPLAY)).expanduser()
+    if any(_same(replies, options.results / name) for name in NAMES):
+        raise OptionError(
+            f"--results {options.results}: the run would replace the replies of --model {options.model}, which lie in "
+            "this folder; name another folder"
+        )
+
+
+def _same(file: Path, other: Path) -> bool:
+    try:
+        return file.samefile(other)
+    except OSError:  # one of them does not exist
+        return False

@@ -1,0 +1,293 @@
+"""Gates beyond the tasks: on a comparison with a baseline, and on the run as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+
+from vlgate.errors import ThresholdsError
+from vlgate.gates.decide import NO_TASK, Coverage, expand_changes, idle, too_disputed, too_few
+from vlgate.gates.p_values import tail
+from vlgate.gates.records import JUDGED, Decision, Gate, Outcome
+from vlgate.gates.thresholds import CHECKS, NO_BOUND, Thresholds
+from vlgate.metrics.names import HEADLINE, PARTS
+from vlgate.metrics.paired import POWER, cases_for_margin, worth_of_difference
+from vlgate.record.comparison import Comparison, TaskChange
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options
+from vlgate.types import Difference, Shape
+
+# The gates on a comparison: from what changed in a task to decisions.
+
+NO_BASELINE = "compares with an earlier run, and none is given; name one with --baseline DIR"
+FIRST_RUN = "not compared: first run; vlgate bless keeps it for --baseline"
+"""Why a gate on a comparison is not run if ``--baseline=first`` says that there is no earlier run."""
+MOST_NAMED = 3
+
+
+def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]], *, quick: bool) -> None:
+    """Refuse a ``max_drop`` that the cases of a task cannot show, and a ``max_broken`` that all of them keep to.
+
+    Args:
+        thresholds: the gates.
+        cases: the shape and the number of cases of each task.
+        quick: whether the run is a first look (``--quick``), in which no gate passes: nothing is refused then.
+
+    Raises: ThresholdsError if no more cases are asked than may break, or if the lower end of the difference's interval
+        stays above the drop with less than 80 % power when ``expected_churn`` of the verdicts change; the message has
+        the number of cases that it takes.
+    """
+    if quick or not thresholds.changes:
+        return
+    shapes = {name: shape for name, (shape, _) in cases.items()}
+    for gate in expand_changes(thresholds, shapes)[0]:
+        if _allows_all(gate, cases[gate.task][1]):
+            named = f'gate."{gate.task}".{gate.metric}: max_broken = {gate.max:g} of {cases[gate.task][1]:,} cases'
+            remedy = "write a smaller number, or a share below 1"
+            raise ThresholdsError(f"{thresholds.file}: {named}: every model {NO_BOUND}; {remedy}")
+        if gate.kind != "max_drop" or gate.basis == "value" or gate.max is None:
+            continue
+        needed = _needed(gate, gate.max) if gate.max else None
+        if needed is None or cases[gate.task][1] < needed:
+            takes = "no number of cases shows a drop of 0" if needed is None else f"it takes {needed:,} cases"
+            raise ThresholdsError(
+                f'{thresholds.file}: gate."{gate.task}".{gate.metric}: max_drop = {gate.max:g} cannot be shown by '
+                f"{cases[gate.task][1]:,} cases: {takes} at {POWER:.0%} power if {gate.expected_churn:.0%} of the "
+                'verdicts change; raise max_drop, add cases, lower expected_churn, or write basis = "value"'
+            )
+
+
+def _needed(gate: Gate, most: float) -> int:
+    """How many cases show an unchanged model, if the verdicts of a case change on their own."""
+    parts = PARTS.get(gate.metric, 1)
+    return cases_for_margin(min(1.0, most * parts), min(1.0, gate.expected_churn * parts), gate.confidence)
+
+
+def _allows_all(gate: Gate, cases: int) -> bool:
+    """Whether a number of newly broken cases is allowed that no model can exceed."""
+    return gate.kind == "max_broken" and (gate.max or 0) >= max(cases, 1)  # a share is below 1
+
+
+def change_decisions(
+    thresholds: Thresholds,
+    comparison: Comparison | None,
+    shapes: Mapping[str, Shape],
+    deselected: Mapping[str, int],
+    coverages: Mapping[str, Coverage] = MappingProxyType({}),
+    *,
+    first: bool = False,
+) -> list[Decision]:
+    """Decide every gate on a comparison.
+
+    Args:
+        thresholds: the gates.
+        comparison: what changed; None if no earlier run is given, which leaves these gates inconclusive.
+        shapes: the shape of each task of the run.
+        deselected: the number of cases of each task that the user left out.
+        coverages: the counts of the cases of each task that was asked.
+        first: whether the user says that there is no earlier run; these gates are then not run, and block nothing.
+
+    Returns: the decisions, in the order of the rules and tasks, then the rules that match no task of the run.
+    """
+    gates, rules = expand_changes(thresholds, shapes)
+    if first and comparison is None:
+        made = [idle(gate, FIRST_RUN) for gate in gates]
+    else:
+        made = [_decide(gate, comparison, deselected.get(gate.task, 0), coverages.get(gate.task)) for gate in gates]
+    return [*made, *(idle(rule, NO_TASK) for rule in rules)]
+
+
+def _decide(gate: Gate, comparison: Comparison | None, deselected: int, coverage: Coverage | None) -> Decision:
+    if comparison is None:
+        return Decision(gate=gate, outcome="inconclusive", why=NO_BASELINE)
+    change = comparison.tasks.get(gate.task)
+    if change is None or not change.n:
+        return Decision(gate=gate, outcome="inconclusive", why="the baseline has no judged case of this task")
+    values = change.values.get(gate.metric)
+    if values is None:
+        return Decision(gate=gate, outcome="inconclusive", why=f"both runs must have {gate.metric} of each case")
+    found = values.difference(gate.confidence)
+    outcome, why = _judged(gate, change, found, values.part)
+    doubt = _doubt(gate, change, found, deselected)
+    if doubt is None and coverage is not None:
+        doubt = too_disputed(gate, coverage) or too_few(gate, coverage, found.n)
+    if doubt is not None and (outcome != "fail" or deselected):
+        outcome, why = "inconclusive", doubt
+    why += f"; {len(change.added)} cases of this run are not in the baseline" if change.added else ""
+    counted = {"max_broken": (found.broken, found.n), "max_churn": (change.churned, change.n)}.get(gate.kind)
+    made = Decision(gate=gate, outcome=outcome, why=why, difference=found, counted=counted, part=values.part)
+    return replace(made, p=tail(gate, values.difference)) if made.tested and outcome == "fail" else made
+
+
+def _judged(gate: Gate, change: TaskChange, found: Difference, part: float) -> tuple[Outcome, str]:
+    most = 0.0 if gate.max is None else gate.max
+    if gate.kind == "max_drop":
+        return _drop(gate, found, most, part)
+    counted, n = (found.broken, found.n) if gate.kind == "max_broken" else (change.churned, change.n)
+    what = f"newly broken in {gate.metric}" if gate.kind == "max_broken" else "answered or judged in another way"
+    said = f"{counted} of {n} cases are {what} ({counted / n:.1%}){_cases(gate, change)}"
+    if (counted if isinstance(gate.max, int) else counted / n) > most:
+        return "fail", f"{said}, above {gate.kind} = {most:g}"
+    return "pass", f"{said}, within {gate.kind} = {most:g}"
+
+
+def _cases(gate: Gate, change: TaskChange) -> str:
+    """The first newly broken cases; only those of the headline metric have names."""
+    if gate.kind != "max_broken" or gate.metric not in HEADLINE.values() or not change.broken:
+        return ""
+    more = ", ..." if len(change.broken) > MOST_NAMED else ""
+    return f": {', '.join(change.broken[:MOST_NAMED])}{more}"
+
+
+def _drop(gate: Gate, found: Difference, most: float, part: float) -> tuple[Outcome, str]:
+    point = gate.basis == "value"
+    low, high = (found.value, found.value) if point else (found.low, found.high)
+    said = f"{gate.metric} changed by {found.value:+.4f}"
+    said += "" if point else f" ({100 * gate.confidence:g} % interval {found.low:+.4f} to {found.high:+.4f})"
+    said += f", {found.broken} broken and {found.fixed} fixed of {found.n}"
+    if low >= -most:
+        return "pass", f"{said}, within max_drop = {most:g}"
+    if high < -most:
+        return "fail", f"{said}, below max_drop = {most:g}"
+    more = _more(gate, found, most, part) if most else ""
+    return "inconclusive", f"{said}: the interval contains -max_drop = {-most:g}; a decision needs more cases{more}"
+
+
+def _more(gate: Gate, found: Difference, most: float, part: float) -> str:
+    """How many more cases show an unchanged model, if as many change, by as much, and images repeat as often."""
+    independent = cases_for_margin(min(1.0, most / part), (found.broken + found.fixed) / found.n, gate.confidence)
+    needed = round(independent * found.n / worth_of_difference(found, part, gate.confidence))
+    return f": about {needed - found.n:,} more if the model is unchanged" if needed > found.n else ""
+
+
+def _doubt(gate: Gate, change: TaskChange, found: Difference, deselected: int) -> str | None:
+    if deselected:
+        return f"{deselected} of the task's cases were deselected"
+    if found.n < change.n:
+        return f"the runs give {gate.metric} for only {found.n} of {change.n} cases"
+    if change.unjudged / (change.n + change.unjudged) > gate.max_skipped:
+        return (
+            f"{change.unjudged} cases were not judged in one of the runs, more than max_skipped = {gate.max_skipped:g}"
+        )
+    if _allows_all(gate, found.n):
+        return f"max_broken = {gate.max:g} allows all {found.n} compared cases to break; write a smaller number"
+    if found.n < gate.min_cases:
+        return f"there are only {found.n} cases, fewer than min_cases = {gate.min_cases}"
+    return None
+
+
+# Decisions about a run as a whole: what it left out, and whether its model can be judged at all.
+
+
+def doubts(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:
+    """Return decisions about the model: inconclusive if a check is suspect, or if the workers loaded different models.
+
+    Args:
+        card: the merged card of the model, with its checks; a suspect one is not run if ``[checks]`` allows it.
+        cards: the cards of all processes that loaded the model.
+        thresholds: the thresholds file.
+    """
+    return [*_different(cards), *_suspect(card, thresholds)]
+
+
+def _different(cards: Sequence[ModelCard]) -> list[Decision]:
+    found = {card.fingerprint for card in cards}
+    if len(found) < 2:
+        return []
+    why = (
+        f"{len(cards)} workers loaded {len(found)} different models: their fingerprints differ, because the code or "
+        "the weights changed while the run started, or because the attribute fingerprint of the model is another one "
+        "in each process; run it again"
+    )
+    return [_about("model", "same-model", "inconclusive", why)]
+
+
+def _suspect(card: ModelCard, thresholds: Thresholds) -> list[Decision]:
+    return [
+        _about("model", check.name, "not run", f"{check.why}; allowed because {thresholds.allowed[check.name]}")
+        if check.name in thresholds.allowed
+        else _about(
+            "model", check.name, "inconclusive", f"{check.why}; [checks] in {thresholds.file.name} can allow it"
+        )
+        for check in card.checks
+        if check.name in CHECKS and check.outcome == "suspect"
+    ]
+
+
+def required(
+    thresholds: Thresholds,
+    counts: Mapping[str, tuple[int, int]],
+    options: Options,
+    known: Collection[str],
+) -> list[Decision]:
+    """Return a decision per required task that has no data in a full run, or whose cases were not all selected.
+
+    Args:
+        thresholds: the thresholds file, with the patterns of ``require``.
+        counts: how many cases of each task of the plan were selected, and how many it has.
+        options: the options of the run; with ``--suite``, tasks that are not planned are not required.
+        known: the ids of all known tasks.
+    """
+    needed = [task for task in known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
+    file = thresholds.file.name
+    found = []
+    for name in needed:
+        if name in counts:
+            selected, cases = counts[name]
+            if selected < cases:
+                why = f"{file} requires this task, but {cases - selected} of its {cases} cases were deselected"
+                found.append(_about(name, "required", "inconclusive", why))
+        elif not options.suite:
+            why = f"{file} requires this task in a full run, but the data folders do not hold its data"
+            found.append(_about(name, "required", "fail", why))
+    return found
+
+
+def unjudged_gates(
+    decisions: Sequence[Decision], thresholds: Thresholds, options: Options, *, searched: bool = False
+) -> list[Decision]:
+    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged.
+
+    ``searched`` says that the session only searched for smallest changes.
+    """
+    if not options.require_gates or any(decision.outcome in JUDGED for decision in decisions):
+        return []
+    none, remedy = f"no gate of {thresholds.file} is about a task of this run", "add a gate with min"
+    remedy += ", or name another file with --thresholds"
+    if searched:
+        none, remedy = "the session only searched for smallest changes (-m shrink)", "leave -m shrink out"
+    elif any(decision.why == FIRST_RUN for decision in decisions):
+        none = f"every gate of {thresholds.file} about this run compares with an earlier run, and this is the first"
+    elif thresholds.acuity:
+        none += " (those of [acuity] are judged by vlgate acuity)"
+    why = f"no gate was judged: {none}; {remedy}, or accept a run without gates with --no-require-gates"
+    return [_about("run", "require-gates", "inconclusive", why)]
+
+
+def other_data(sender: str) -> Decision:
+    """Return the failed decision about replies to other data than those of this process."""
+    why = (
+        f"{sender} read other data than the process that judges: the ids, texts, truths or images of the plan differ; "
+        "the data or the code changed while the run started, so run it again"
+    )
+    return _about("run", "same-data", "fail", why)
+
+
+def _about(task: str, what: str, outcome: Outcome, why: str) -> Decision:
+    return Decision(gate=Gate(task=task, metric=what), outcome=outcome, why=why)
+
+
+QUICK_CASES = 30
+"""The cases per task, the fewest that a gate needs by default."""
+
+
+NO_PASS = f"--quick asks at most {QUICK_CASES} cases of each task, so no gate can pass; run without --quick"
+
+
+def without_passes(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+    """Return decisions in which every gate that would pass is inconclusive; one that fails still does."""
+    return tuple(
+        replace(one, outcome="inconclusive", why=NO_PASS) if one.outcome == "pass" else one for one in decisions
+    )

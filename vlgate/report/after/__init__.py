@@ -1,1 +1,0 @@
-"""What the commands that read a finished run print, draw and write."""

@@ -1,0 +1,162 @@
+"""Explanations of missed cases: the folder explanations/ with its pictures, and lines for the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from vlgate.errors import ImageError
+from vlgate.probes.explaining.changes import images_of_case
+from vlgate.probes.explaining.rates import beside
+from vlgate.probes.explaining.record import ATTENDS, Explained, Explanation, of_the_true_text
+from vlgate.probes.explaining.regions import heat
+from vlgate.record.results_folder import FOLDER, INDEX
+from vlgate.record.whole_file import whole_file, write_whole
+from vlgate.types import Attended, Box, FloatArray, LazyImage, Task
+
+# An image with a map of effects over it, as PNG.
+
+SIDE = 320
+"""The most pixels of the longer side."""
+FOR, AGAINST, SEEN = (0, 90, 200), (225, 100, 0), (130, 40, 150)
+"""The colours of what speaks for the right answer, of what speaks against it, and of what is attended to.
+
+Blue and orange are told apart by people who cannot tell red from green.
+"""
+_STRONGEST = 0.75  # so that the image stays visible under the largest effect
+_GREY = 0.65  # the share of the image that is greyscale, so that its own colours are not taken for the map's
+
+
+def heat_map(image: Image.Image, boxes: Sequence[Box], effects: FloatArray, *, seen: bool = False) -> bytes:
+    """Draw effects over an image.
+
+    Args:
+        image: the image, mode RGB.
+        boxes: n boxes.
+        effects: the effect of each of them, shape (n,); above 0 for what speaks for the right answer.
+        seen: whether they are weights of attention, which speak for nothing.
+
+    Returns: a PNG file of at most ``SIDE`` x ``SIDE`` pixels; the same input gives the same bytes.
+    """
+    small = image.copy()
+    small.thumbnail((SIDE, SIDE))
+    grey = np.asarray(small.convert("L").convert("RGB"), dtype=np.float64)
+    plain = _GREY * grey + (1 - _GREY) * np.asarray(small, dtype=np.float64)
+    strength = _smooth(heat(boxes, effects), small.size)
+    most = np.abs(strength).max()
+    share = np.zeros_like(strength) if most == 0 else strength / most
+    colours = np.where(share[..., None] >= 0, np.array(SEEN if seen else FOR), np.array(AGAINST))
+    alpha = _STRONGEST * np.abs(share)[..., None]
+    drawn = (1 - alpha) * plain + alpha * colours
+    stream = BytesIO()
+    Image.fromarray(np.rint(drawn).astype(np.uint8)).save(stream, "PNG", optimize=True)
+    return stream.getvalue()
+
+
+def _smooth(values: FloatArray, size: tuple[int, int]) -> FloatArray:
+    """A map at the size of an image, width by height."""
+    drawn = Image.fromarray(values.astype(np.float32)).resize(size, Image.Resampling.BILINEAR)
+    return np.asarray(drawn, dtype=np.float64)
+
+
+# Explanations of missed cases: the folder ``explanations/`` with its pictures, and lines for the terminal.
+
+SCHEMA = 1
+WORDS = 12
+"""The most words of a text whose maps are drawn, the first ones; the index has the numbers of all."""
+
+Drawn = tuple[str, Mapping[str, Any], int, Sequence[Box], FloatArray, bool]
+"""The end of a picture's name, what the index says of it, the number of its image, and what is drawn on it."""
+
+
+def explained_lines(found: Explained) -> list[str]:
+    """Return one line per explained case, and one that says why others are lacking."""
+    lines = [f"{one.task}:{one.case}: {one.says}" for one in found.explanations]
+    return [*lines, *([f"not all were explained: {found.lacking}"] if found.lacking else [])]
+
+
+def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequence[Task]) -> None:
+    """Write ``explanations/``: a PNG per map, and last ``index.json``, so that it names only pictures that are there.
+
+    Args:
+        folder: the folder of the run.
+        found: the explanations.
+        tasks: the tasks of the run, for the images.
+
+    Raises: OSError if a file cannot be written.
+    """
+    place = folder / FOLDER
+    place.mkdir(exist_ok=True)
+    cases = {(task.id, case.id): case for task in tasks for case in task.cases}
+    rows = []
+    for number, one in enumerate(found, start=1):
+        case = cases.get((one.task, one.case))
+        images = () if case is None else images_of_case(case)
+        rows.append({**asdict(one), "pictures": _pictures(place, number, one, images)})
+    methods = dict.fromkeys(
+        name
+        for one in found
+        for name in (
+            *(name for f in one.findings for name in (f.method, of_the_true_text(f.method))),
+            *(a.method for a in one.attended),
+        )
+    )
+    content = {
+        "schema": SCHEMA,
+        "attention": ATTENDS,
+        "rates": {method: [rate.says for rate in beside(method)] for method in methods},
+        "explanations": rows,
+    }
+    write_whole(place / INDEX, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+
+
+def _pictures(place: Path, number: int, one: Explanation, images: Sequence[LazyImage]) -> list[dict[str, Any]]:
+    """Draw the maps of a case, and return what the index says of them; an image that cannot be loaded has none."""
+    said: list[dict[str, Any]] = []
+    for end, what, which, boxes, effects, seen in _maps(one):
+        if which >= len(images):
+            continue
+        try:
+            drawn = heat_map(images[which].load(), boxes, effects, seen=seen)
+        except ImageError:
+            continue
+        name = f"{number:04d}-{end}.png"
+        with whole_file(place / name) as part:
+            part.write_bytes(drawn)
+        said.append({"file": name, "image": which, **what})
+    return said
+
+
+def _maps(one: Explanation) -> Iterator[Drawn]:
+    for finding in one.findings:
+        for which in range(len(one.images)):
+            for method, boxes, effects in finding.of_image(which):
+                about = {"method": method, "attention": False}
+                yield f"{_file(method)}-{_letter(which)}", about, which, boxes, effects, False
+    for place, seen in enumerate(one.attended, start=1):
+        about = {"method": seen.method, "text": seen.text, "attention": True}
+        end = f"{_file(seen.method)}-{place}-{_letter(seen.image)}"
+        yield end, about, seen.image, seen.boxes, np.array(seen.weights, dtype=np.float64), True
+        yield from _aligned(seen, end)
+
+
+def _aligned(seen: Attended, end: str) -> Iterator[Drawn]:
+    """One map per word, for a method that aligns words with regions."""
+    for place, (word, weights) in enumerate(zip(seen.words[:WORDS], seen.aligned[:WORDS], strict=True), start=1):
+        about = {"method": seen.method, "text": seen.text, "word": word, "attention": True}
+        yield f"{end}-{place}", about, seen.image, seen.boxes, np.array(weights, dtype=np.float64), True
+
+
+def _file(method: str) -> str:
+    return method.lower().replace(":", "").replace(" ", "-")
+
+
+def _letter(which: int) -> str:
+    return chr(ord("A") + which)

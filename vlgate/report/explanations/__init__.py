@@ -1,1 +1,0 @@
-"""``explanations/``: why cases were missed, as pictures and an index."""

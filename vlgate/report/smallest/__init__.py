@@ -1,1 +1,0 @@
-"""The smallest changes that break the model, as the page shows them."""

@@ -1,1 +1,0 @@
-"""``cases.parquet`` and ``predictions.parquet``, written from the columns of verdicts."""

@@ -1,1 +1,0 @@
-"""Runs in trackers of experiments, which ``--log-to`` names."""

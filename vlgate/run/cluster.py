@@ -1,0 +1,95 @@
+"""The model of a run on a Ray cluster, for ``--ray``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vlgate.errors import OptionError
+from vlgate.models.loading.catalogue import registered
+from vlgate.models.loading.registry import LoadedModel
+from vlgate.models.ray.connecting import check_address, nodes, seats
+from vlgate.models.ray.messages import Wanted
+from vlgate.models.ray.pool import ClusterCaller, Pool, RemoteModel
+from vlgate.record.options import DEFAULT_BATCH, Options
+
+_HERE = "vlgate.models.reference."  # models that see the tasks, or are as quick as the way to a cluster
+
+
+def check_cluster(options: Options, workers: str = "") -> None:
+    """Check what ``--ray`` asks for, before anything is loaded; ``workers`` names the option that asks for workers.
+
+    Raises: OptionError if the cluster cannot score this run.
+    """
+    given = f"--ray={options.ray}"
+    if workers:
+        raise OptionError(
+            f"{given} with {workers}: the actors of the cluster score in place of workers; leave {workers} out"
+        )
+    name = options.model.partition(":")[0]
+    known = registered().get(name)
+    if known is not None and known.build.startswith(_HERE):
+        raise OptionError(f"{given}: the model {name!r} computes nothing that needs a cluster; leave --ray out")
+    if options.device not in {"auto", "cpu", "cuda"}:
+        raise OptionError(
+            f"{given} with --device={options.device}: Ray chooses the GPU of each actor; expected auto, cpu or cuda"
+        )
+    if options.cache is not None and options.cache_named:
+        raise OptionError(f"{given} with --cache: the replies of a cluster are not kept; add --cache=off")
+    check_address(options.ray)
+
+
+def load_on_cluster(options: Options) -> tuple[LoadedModel, ClusterCaller]:
+    """Load the model of the options on the actors of the cluster that this process is connected to.
+
+    Returns: the model as the run sees it, and the caller of its methods.
+    Raises: ModelLoadError if no actor starts, or if the nodes do not all load the same model; OptionError if the
+        cluster does not have the device.
+    """
+    pool = Pool(
+        limit=options.call_timeout,
+        wanted=Wanted(
+            model=options.model,
+            folder=options.folder,
+            device=options.device,
+            dtype=options.dtype,
+            seed=options.seed,
+            compiled=options.compiled,
+        ),
+    )
+    surface = pool.start(seats(nodes(), options.device))
+    model = RemoteModel(pool, surface)
+    loaded = LoadedModel(
+        name=surface.name,
+        weights=surface.weights,
+        fingerprint=surface.fingerprint,
+        model=model,
+        registered=surface.registered,
+        device=surface.device,
+    )
+    return loaded, ClusterCaller(name=surface.name, size=options.batch_size or DEFAULT_BATCH, model=model)
+
+
+def closer(loaded: LoadedModel) -> Callable[[], None]:
+    """Return a function that ends the actors of a model; it does nothing for a model in this process."""
+    return loaded.model.pool.close if isinstance(loaded.model, RemoteModel) else lambda: None
+
+
+def calls_at_once(loaded: LoadedModel) -> int:
+    """Return the number of calls that a model replies to at a time.
+
+    >>> calls_at_once(LoadedModel(name="mine", weights="", fingerprint="", model=object()))
+    1
+    """
+    return loaded.model.pool.window if isinstance(loaded.model, RemoteModel) else 1
+
+
+def cluster_line(loaded: LoadedModel) -> str:
+    """Say where a run was scored, and how often a call was given to another actor; empty without a cluster."""
+    if not isinstance(loaded.model, RemoteModel):
+        return ""
+    pool = loaded.model.pool
+    actors, places = len(pool.seats), len({seat.node.id for seat in pool.seats})
+    return (
+        f"Ray: {pool.calls:,} calls by {actors} actor{'s' if actors > 1 else ''} on {places} "
+        f"node{'s' if places > 1 else ''}, {pool.retried} given to another actor because one ended"
+    )

@@ -1,0 +1,327 @@
+"""Join the parts of a run: they belong together, their replies are judged, and the gates decided once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from vlgate import __version__
+from vlgate.asking.checks.check import Check
+from vlgate.errors import OptionError, ThresholdsError, UnknownTaskError
+from vlgate.gates.records import Decision
+from vlgate.gates.thresholds import Thresholds, read_thresholds
+from vlgate.judging.verdicts import judge
+from vlgate.metrics.names import CONTROLLED
+from vlgate.record.comparison import EarlierRun, refuse_unlike
+from vlgate.record.folder import REPLIES, RecordedPart, lines_of
+from vlgate.record.model_card import ModelCard, card_from
+from vlgate.record.options import Options
+from vlgate.record.replies import read_rows, unpack
+from vlgate.record.results import RunResult, of_yes_or_no
+from vlgate.record.run_gates import doubts, refuse_blunt
+from vlgate.record.verdict import digest, outcome_of
+from vlgate.run.concluding import conclude
+from vlgate.run.loading import merged
+from vlgate.run.planning import Plan, empty_lines, known_tasks, make_plan, no_folder
+from vlgate.run.sampling import parts_of
+from vlgate.types import Batch, Task, Verdict
+
+# Whether some parts are the parts of one run: all are there, none twice, and all were asked the same of one model.
+
+ALIKE = (
+    "model",
+    "suite",
+    "limit",
+    "quick",
+    "pairs",
+    "seed",
+    "ask",
+    "ties",
+    "missing_images",
+    "protocols",
+    "dtype",
+    "compiled",
+    "health",
+)
+"""The options that all parts have in common: the others change neither what is asked nor how it is judged."""
+_OWN = frozenset({"pytest", "pytest-xdist", "allure-pytest", "hypothesis"})
+"""Packages that no reply and no figure depends on."""
+_SORTED = ("suite", "protocols")
+_REMEDIES: Mapping[str, str] = MappingProxyType(
+    {
+        "plan": "the ids, texts, truths or images of the cases differ: give all machines the same data and options",
+        "images": "the files differ in size, or some are missing on one machine: give all machines the same files",
+        "thresholds": "name the file to judge with by --thresholds",
+        "must_hold": "name the file to judge with by --thresholds",
+    }
+)
+
+
+def in_order(parts: Sequence[RecordedPart], *, thresholds: bool) -> list[RecordedPart]:
+    """Return the parts of one run by their number.
+
+    Args:
+        parts: the parts, in any order.
+        thresholds: whether the parts must have run with the same thresholds file.
+
+    Raises: OptionError, which names the folders and the remedy, if a part is missing, doubled or incomplete, or if two
+        parts differ in their model, data, options or versions.
+    """
+    found = sorted(parts, key=lambda part: part.number)
+    _refuse_count(found)
+    for part in found:
+        if part.content["vlgate"] != __version__:
+            said = f"is of vlgate {part.content['vlgate']}, this is {__version__}"
+            raise part.wrong(said, "install the version that asked the parts")
+        if not part.content["complete"]:
+            raise part.wrong(f"part {part.number} of {part.of} is incomplete ({part.content['why']})")
+    for part in found[1:]:
+        _refuse_other(found[0], part, thresholds=thresholds)
+    return found
+
+
+def _refuse_count(parts: Sequence[RecordedPart]) -> None:
+    first = parts[0]
+    for part in parts[1:]:
+        if part.of != first.of:
+            said = f"is part {part.number} of {part.of}, but {first.named} is part {first.number} of {first.of}"
+            raise part.wrong(said, "name the parts of one run")
+    for one, other in pairwise(parts):
+        if one.number == other.number:
+            said = f"{one.named} and {other.named} are both part {one.number} of {one.of}"
+            raise OptionError(f"{said}; name each part once")
+    missing = sorted(set(range(1, first.of + 1)) - {part.number for part in parts})
+    if missing:
+        which = f"part{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing[:10]))}"
+        more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
+        named = ", ".join(part.named for part in parts[:10])
+        again = f"run the suite with --shard={missing[0]}/{first.of} and name its results folder, too"
+        raise OptionError(f"{which}{more} of {first.of} missing beside {named}; {again}")
+
+
+def _refuse_other(first: RecordedPart, part: RecordedPart, *, thresholds: bool) -> None:
+    model, other = first.content["model"], part.content["model"]
+    for name in ("name", "fingerprint"):
+        if model[name] != other[name]:
+            said = f"asked another model than {first.named}: {name} {_short(other[name])}, there {_short(model[name])}"
+            raise part.wrong(said, f"ask all parts of the same model, and run this one again with {_shard(part)}")
+    _refuse_unlike(first, part, "has other options than", _options)
+    for name in ("plan", "images", *(("thresholds", "must_hold") if thresholds else ())):
+        mine, there = first.content["digests"][name], part.content["digests"][name]
+        if mine != there:
+            what = {"plan": "cases", "images": "images", "thresholds": "thresholds", "must_hold": "must_hold"}[name]
+            raise part.wrong(f"has other {what} than {first.named}", _REMEDIES[name])
+    _refuse_unlike(first, part, "ran with other versions than", _packages)
+
+
+def _refuse_unlike(
+    first: RecordedPart, part: RecordedPart, how: str, of: Callable[[RecordedPart], Mapping[str, Any]]
+) -> None:
+    mine, there = of(first), of(part)
+    differ = [name for name in sorted({*mine, *there}) if mine.get(name) != there.get(name)]
+    if differ:
+        said = ", ".join(f"{name}={there.get(name)!r}, there {mine.get(name)!r}" for name in differ)
+        raise part.wrong(
+            f"{how} {first.named}: {said}", f"run one of the two again, as {_shard(part)} or {_shard(first)}"
+        )
+
+
+def _options(part: RecordedPart) -> dict[str, Any]:
+    given = part.content["environment"]["options"]
+    return {name: _plain(name, given.get(name)) for name in ALIKE}
+
+
+def _plain(name: str, value: Any) -> Any:
+    return sorted(set(value)) if name in _SORTED and isinstance(value, Iterable) else value
+
+
+def _packages(part: RecordedPart) -> dict[str, Any]:
+    found = part.content["environment"]["packages"]
+    return {name: version for name, version in found.items() if name not in _OWN}
+
+
+def _shard(part: RecordedPart) -> str:
+    return f"--shard={part.number}/{part.of}"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 12 else f"{text[:12]}...")
+
+
+# The thresholds file that the joined parts are judged with.
+
+
+def read_gates(options: Options) -> Thresholds:
+    """Return the gates of a run; none without a thresholds file.
+
+    Raises: OptionError if an option names something that does not exist; ThresholdsError if the file cannot be used.
+    """
+    known = known_tasks(options)
+    if options.thresholds is None:
+        return Thresholds(file=Path("thresholds.toml"), rules=(), require=())
+    try:
+        return read_thresholds(options.thresholds, known)
+    except UnknownTaskError as error:
+        raise ThresholdsError(f"{error}{no_folder(options, error.task)}") from None
+
+
+def refuse_other_thresholds(part: RecordedPart, thresholds: Thresholds) -> None:
+    """Refuse a thresholds file that is another one than that of the parts.
+
+    Raises: OptionError, which names the file and the option that accepts it.
+    """
+    held = thresholds.must_hold
+    now = {
+        "thresholds": f"sha256:{thresholds.digest}" if thresholds.digest else None,
+        "must_hold": None if held is None else f"sha256:{held.digest}",
+    }
+    if any(part.content["digests"][name] != found for name, found in now.items()):
+        raise part.wrong(
+            f"{thresholds.file} is not what it was when the part ran", "name the file to judge with by --thresholds"
+        )
+
+
+def without_controls(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+    """Return the decisions; those on a control, which no part asks, say what decides them.
+
+    A control is asked about a sample of the judged cases of the whole run, which no part knows.
+    """
+    return tuple(_without_control(one) if one.gate.metric in CONTROLLED else one for one in decisions)
+
+
+def _without_control(decision: Decision) -> Decision:
+    if decision.outcome != "inconclusive":
+        return decision
+    control = CONTROLLED[decision.gate.metric]
+    lacks = f"the control {control} has no {decision.gate.metric} of this task, because parts of a run ask no control"
+    remedy = f"judge this gate in a run without --shard, with --controls {control}"
+    return replace(decision, why=f"{lacks}; {remedy}, and name a --thresholds file without it here")
+
+
+# Join the parts of a run: its plan is made again, the replies of all parts are judged, and the gates decided once.
+
+_WORST = ("failed", "suspect", "ok", "not applicable")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """A run that was joined from its parts; ``workers`` counts the processes with a model."""
+
+    result: RunResult
+    card: ModelCard
+    options: Options
+    tasks: tuple[Task, ...]
+    workers: int
+
+    @property
+    def status(self) -> int:
+        """The exit status: 0, or 1 if the run does not pass."""
+        return int(outcome_of(self.result, self.card).status > 0)
+
+
+def join(
+    parts: Sequence[RecordedPart],
+    options: Options,
+    earlier: EarlierRun | None = None,
+    *,
+    own_thresholds: bool = False,
+) -> Joined:
+    """Judge the replies of all parts, and decide the gates.
+
+    Args:
+        parts: the parts of one run, in their order.
+        options: the options of the run, with the data folders and thresholds of this machine.
+        earlier: the run to compare with.
+        own_thresholds: whether the thresholds file may be another one than that of the parts.
+
+    Returns: the run, as one process would have ended it with the same replies.
+    Raises: OptionError if the data are not those of the parts, or if a part does not hold the replies to its cases;
+        ThresholdsError if the thresholds file cannot be used, or is not that of the parts.
+    """
+    thresholds = read_gates(options)
+    if not own_thresholds:
+        refuse_other_thresholds(parts[0], thresholds)
+    plan = make_plan(options)
+    first = parts[0]
+    if not _asked_these(first, plan):
+        raise _other_cases(first, options)
+    cases = {task.id: (task.shape, len(task.cases)) for task in plan.tasks}
+    refuse_blunt(thresholds, cases, quick=options.quick)
+    if earlier is not None:
+        refuse_unlike(earlier, plan.tasks, options.ties)
+    verdicts = _verdicts(parts, plan, options)
+    result = conclude(plan.tasks, verdicts, thresholds, options, (), earlier)
+    cards = [card_from(part.content["model"]) for part in parts]
+    card = replace(merged(cards, options.model), checks=joined_checks([card.checks for card in cards]))
+    result = replace(
+        of_yes_or_no(result) if card.yes_or_no else result,
+        decisions=(*doubts(card, cards, thresholds), *without_controls(result.decisions)),
+        notes=(*result.notes, *empty_lines(plan.empty), *plan.notes),
+        tests=next((status for part in parts if (status := part.content["status"])), 0),
+    )
+    return Joined(
+        result=result,
+        card=card,
+        options=options,
+        tasks=plan.tasks,
+        workers=sum(part.content["workers"] for part in parts),
+    )
+
+
+def _asked_these(part: RecordedPart, plan: Plan) -> bool:
+    return bool(f"blake2b:{digest(plan.tasks)}" == part.content["digests"]["plan"])
+
+
+def _other_cases(part: RecordedPart, options: Options) -> OptionError:
+    """The error about a part that asked other cases, which says whether the disputes are the reason."""
+    where = ", ".join(map(str, options.data)) or "the drawn scenes"
+    theirs = tuple(map(Path, part.content["environment"]["options"]["disputes"]))
+    if theirs == options.disputes == ():
+        return part.wrong(f"asked other cases than those of {where}", "name the same data with --data DIR")
+    named, here = (", ".join(map(str, files)) or "none" for files in (theirs, options.disputes))
+    remedy = "name the same files with --disputes FILE, as they were when the part ran"
+    others = theirs != options.disputes and all(file.is_file() for file in theirs)
+    if others and _asked_these(part, make_plan(replace(options, disputes=theirs))):
+        return part.wrong(f"was asked with other disputes: {named}; these are {here}", remedy)
+    said = f"asked other cases than those of {where} with the disputes {here} (its own: {named})"
+    return part.wrong(said, f"name the same data with --data DIR, and {remedy}")
+
+
+def joined_checks(checks: Sequence[Sequence[Check]]) -> tuple[Check, ...]:
+    """Return the checks of a model that several processes checked: of each, the worst that one of them found.
+
+    Equal outcomes are told in the words of the first process.
+    """
+    names = dict.fromkeys(check.name for some in checks for check in some)
+    found = {name: [check for some in checks for check in some if check.name == name] for name in names}
+    return tuple(min(some, key=lambda check: _WORST.index(check.outcome)) for some in found.values())
+
+
+def _verdicts(parts: Sequence[RecordedPart], plan: Plan, options: Options) -> dict[str, list[Verdict]]:
+    """The verdicts of all cases by task id, in the tasks' order."""
+    planned = parts_of(plan.tasks, len(parts))
+    tasks = {task.id: task for task in plan.tasks}
+    found: dict[str, dict[int, Verdict]] = {name: {} for name in tasks}
+    for part, places in zip(parts, planned, strict=True):
+        left = {name: set(positions) for name, positions in places.items()}
+        for name, positions, columns in lines_of(part):
+            if not positions or not left.get(name, set()).issuperset(positions) or len(set(positions)) < len(positions):
+                raise part.wrong(f"{REPLIES} has cases of {name!r} that are not of this part, or has them twice")
+            left[name].difference_update(positions)
+            batch = Batch(task=tasks[name], positions=positions, ties=options.ties)
+            found[name].update(zip(positions, _judged(part, batch, columns), strict=True))
+        lacking = sum(map(len, left.values()))
+        if lacking:
+            raise part.wrong(f"{REPLIES} lacks {lacking:,} of the cases of part {part.number} of {part.of}")
+    return {name: [some[place] for place in sorted(some)] for name, some in found.items()}
+
+
+def _judged(part: RecordedPart, batch: Batch, columns: Mapping[str, Any]) -> Sequence[Verdict]:
+    try:
+        return judge(batch, unpack(read_rows(columns, batch), batch))
+    except ValueError as error:
+        raise part.wrong(f"{REPLIES}: the case at {batch.positions[0]} of {batch.task.id}: {error}") from None

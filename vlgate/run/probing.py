@@ -1,0 +1,203 @@
+"""After its cases, a run asks its controls and explains its worst missed cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from vlgate.asking.checks.check import REQUESTS
+from vlgate.asking.checks.invariance import asked_as, renamed
+from vlgate.asking.items import gets_names
+from vlgate.asking.predictor import ModelPredictor
+from vlgate.errors import described
+from vlgate.metrics.controlled import ControlledTask
+from vlgate.probes.controls.control import Control, Controlled, Sample
+from vlgate.probes.controls.delivery import BY_NAME
+from vlgate.probes.controls.flips import differ
+from vlgate.probes.controls.registry import control
+from vlgate.probes.explaining.explain import Told, explain, number_of_requests, subjects
+from vlgate.probes.explaining.margin import margin_of
+from vlgate.probes.explaining.record import Explained, Explanation
+from vlgate.record.options import Options
+from vlgate.record.results import TaskResult
+from vlgate.run.planning import sample
+from vlgate.types import Task
+
+# Ask the controls of a run after its cases: the sample of each task, what they cost, and what they found.
+
+_NAMED = 4  # cases of each task that are asked again under other names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """How much a control asks, at most: ``requests`` about ``cases`` of ``tasks``, up to ``limit`` of each.
+
+    ``own`` counts the requests of the cases themselves, which the run asks anyway.
+    """
+
+    name: str
+    requests: int
+    cases: int
+    tasks: int
+    limit: int
+    own: int
+
+    def seconds(self, per_case: float) -> float:
+        """Return how long the control takes, from the time that the run takes per case."""
+        return per_case * self.cases * self.requests / max(1, self.own)
+
+    def __str__(self) -> str:
+        """Say it before a run."""
+        of = f"{self.tasks:,} task{'' if self.tasks == 1 else 's'}, at most {self.limit:,} of each"
+        return f"the control {self.name} asks up to {self.requests:,} requests more, about {self.cases:,} cases of {of}"
+
+
+def costs(tasks: Sequence[Task], options: Options) -> list[Cost]:
+    """Return what each control of a run costs, before it is asked about some tasks."""
+    drawn = [_drawn(task, options).cases for task in tasks]
+    own = sum(len({request for case in cases for request in case.requests}) for cases in drawn)
+    return [
+        Cost(
+            name=name,
+            requests=sum(map(control(name).requests, drawn)) + control(name).of_model_requests,
+            cases=sum(map(len, drawn)),
+            tasks=len(drawn),
+            limit=options.controls_limit,
+            own=own,
+        )
+        for name in options.controls
+    ]
+
+
+def controlled(results: Sequence[TaskResult], options: Options, predictor: ModelPredictor) -> tuple[Controlled, ...]:
+    """Ask every control of a run.
+
+    Args:
+        results: the results of the run.
+        options: its options.
+        predictor: its model.
+
+    Returns: what each control found. If the model raises, what was measured before; only Ctrl-C passes through.
+    """
+    samples = [found for result in results if (found := sample_of(result, options)).verdicts]
+    made = (_asked(control(name), samples, options, predictor) for name in options.controls)
+    doubt = _by_name(samples, predictor) if gets_names(predictor.model) else ""
+    if not doubt:
+        return tuple(made)
+    return tuple(
+        replace(one, tasks={task: replace(of, doubt=of.doubt or doubt) for task, of in one.tasks.items()})
+        for one in made
+    )
+
+
+def _by_name(samples: Sequence[Sample], predictor: ModelPredictor) -> str:
+    """Why the controls of a model that gets the names of images tell nothing: the names decide, not the pictures.
+
+    Some requests are asked again about the same pictures under other names; a model may know no such names.
+    """
+    requests = [one for some in samples for case in some.cases[:_NAMED] for one in case.requests][:REQUESTS]
+    asked = replace(predictor.bare(), seed=None)
+    try:
+        replies, again = asked.predict(requests), asked_as(asked, requests, renamed)
+    except Exception:  # noqa: BLE001  # a foreign model may raise anything about a name that it does not know
+        return ""
+    both = [(replies[one], again[one]) for one in requests if replies[one].problem is None is again[one].problem]
+    return BY_NAME if any(differ(one, other) for one, other in both) else ""
+
+
+def sample_of(result: TaskResult, options: Options) -> Sample:
+    """Draw the judged cases of a task that its controls ask about: the same ones for every control."""
+    judged = {verdict.case.id: verdict for verdict in result.verdicts if verdict.state == "judged"}
+    task = replace(result.task, cases=tuple(case for case in result.task.cases if case.id in judged))
+    some = _drawn(task, options)
+    left_out = {
+        f"beyond --controls-limit {options.controls_limit}": len(task.cases) - len(some.cases),
+        "not judged in the run": len(result.task.cases) - len(task.cases),
+    }
+    return Sample(
+        task=task,
+        verdicts=tuple(judged[case.id] for case in some.cases),
+        left_out={why: number for why, number in left_out.items() if number},
+        blind=result.blind,
+        chance=result.chance,
+        ties=options.ties,
+        seed=options.seed,
+    )
+
+
+def _drawn(task: Task, options: Options) -> Task:
+    return sample(task, options.controls_limit, f"{options.seed}:controls:{task.id}")
+
+
+def _asked(asked: Control, samples: Sequence[Sample], options: Options, predictor: ModelPredictor) -> Controlled:
+    start = perf_counter()
+    tasks: dict[str, ControlledTask] = {}
+    model, lacking = None, ""
+    try:
+        for some in samples:
+            tasks[some.task.id] = asked.measure(some, predictor)
+        model = None if asked.about_model is None else asked.about_model(predictor, options.seed)
+        if model is not None and model.doubt:
+            tasks = {task: replace(one, doubt=model.doubt) for task, one in tasks.items()}
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
+        lacking = f"the model raised {described(error)}"
+    seconds = perf_counter() - start
+    return Controlled(
+        name=asked.name, limit=options.controls_limit, tasks=tasks, model=model, seconds=seconds, lacking=lacking
+    )
+
+
+# Explain the worst missed cases of a run, task by task, after all verdicts are known.
+
+
+def explained(
+    results: Sequence[TaskResult], most: int, predictor: ModelPredictor, tell: Callable[[str], None]
+) -> Explained:
+    """Explain the worst missed cases of each task.
+
+    Args:
+        results: the results of the run.
+        most: the most cases of a task.
+        predictor: the model of the run.
+        tell: takes a line that says how many requests the explanations ask, before they are asked.
+
+    Returns: the explanations, those of a task with the worst case first. If the model raises, those that were made
+        before; only Ctrl-C passes through.
+    """
+    chosen = [(result, told) for result in results if (told := worst_missed(result, most))]
+    found: list[Explanation] = []
+    try:
+        asked = [subjects(told, predictor.model) for _, told in chosen]
+        tell(_announced(len(asked), sum(map(len, asked)), sum(map(number_of_requests, asked))))
+        while asked:  # the pixels of a task's images are freed before the next task is asked
+            found += explain(asked.pop(0), predictor, predictor.model)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
+        return Explained(explanations=tuple(found), lacking=f"the model raised {described(error)}")
+    return Explained(explanations=tuple(found))
+
+
+def worst_missed(result: TaskResult, most: int) -> tuple[Told, ...]:
+    """Return the missed cases of a task with the smallest margins, the worst first; of equal ones the first."""
+    task = result.task
+    rated: list[tuple[float, int]] = []
+    for place, verdict in enumerate(result.verdicts):
+        if verdict.state != "judged" or verdict.right:
+            continue
+        # The replies of the run are those to the case's own requests, so questions are rated by their answers.
+        margin = margin_of(verdict.case, task.shape, None)
+        said = {reply.request: reply for reply in verdict.predictions}
+        value = None if margin is None else margin.of(said)
+        if value is not None:
+            rated.append((value, place))
+    return tuple((task.id, task.shape, result.verdicts[place]) for _, place in sorted(rated)[:most])
+
+
+def _announced(tasks: int, cases: int, requests: int) -> str:
+    counted = ((cases, "missed case"), (tasks, "task"), (requests, "request"))
+    said, of, asking = (f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in counted)
+    return f"explaining {said} of {of} with {asking}"

@@ -1,0 +1,251 @@
+"""What a run remembers of its model: its replies by key, its description, and the outcome of its checks."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TypeGuard
+
+import vlgate
+from vlgate.asking.batching import Caller
+from vlgate.asking.cache.store import Store, peek
+from vlgate.asking.cached_caller import CachedCaller
+from vlgate.asking.checks.check import Check
+from vlgate.asking.image_identity import Identities
+from vlgate.asking.memory import ROOM_BESIDE_STORE, Memory
+from vlgate.asking.predictor import ModelPredictor
+from vlgate.models.checkpoints.device import pick_device
+from vlgate.models.checkpoints.fingerprint import digest_path, digest_source
+from vlgate.models.loading.catalogue import registered
+from vlgate.models.loading.registry import LoadedModel, import_target, needs_images, takes
+from vlgate.models.loading.unloaded import Unloaded, face_from, face_of, stand_in
+from vlgate.record.model_card import CacheUse
+from vlgate.record.options import Options
+from vlgate.types import Prepared, Task
+
+# What a run may remember of its model: the key of a reply covers everything that the reply depends on.
+
+_IMAGES = ("pillow", "pillow-heif", "opencv-python", "opencv-python-headless", "numpy", "scipy")
+_NETWORKS = (
+    "torch", "torchvision", "transformers", "tokenizers", "open_clip_torch", "timm", "sentencepiece", "peft",
+    "bitsandbytes", "compressed-tensors", "gptqmodel", "optimum", "torchao",
+)  # fmt: skip
+_REFERENCE = "vlgate.models.reference."
+
+
+def remembering(caller: Caller, loaded: LoadedModel, options: Options) -> Caller | CachedCaller:
+    """Return a caller that asks a model nothing twice; a reference model, which costs nothing, is asked everything.
+
+    The replies of a model with a fingerprint of its own go to the cache; those of others are kept until the run ends.
+    """
+    known = registered().get(loaded.name) if loaded.registered else None
+    if isinstance(loaded.model, Prepared) or (known is not None and known.build.startswith(_REFERENCE)):
+        return caller
+    if options.cache is None or why_not(loaded, options):
+        memory = Memory()
+        by_name = Identities(memory=memory, by_name=True)
+        note = why_not(loaded, options) if options.cache is not None and options.cache_named else ""
+        return CachedCaller(inner=caller, memory=memory, identities=by_name, model=b"", note=note)
+    store = Store(options.cache, options.cache_limit)
+    memory = Memory(store=store, model=listed_as(loaded, options), room=ROOM_BESIDE_STORE)
+    return CachedCaller(
+        inner=caller,
+        memory=memory,
+        identities=Identities(
+            memory=memory, code=_digest(*_versions(_IMAGES), *_source("images", "perturb", "fixtures"))
+        ),
+        model=model_key(loaded, options),
+        opens_images=needs_images(options.model),
+    )
+
+
+def why_not(loaded: LoadedModel, options: Options) -> str:
+    """Return why the replies of a model are not cached; empty if they are."""
+    if not hasattr(loaded.model, "fingerprint"):
+        return f"the replies of {loaded.name!r} are not cached, because it has no attribute fingerprint"
+    if getattr(loaded.model, "cached_if_named", False) and not options.cache_named:
+        return f"the replies of {loaded.name!r} are cached only if --cache names a folder, because a service may change"
+    return ""
+
+
+def model_key(loaded: LoadedModel, options: Options) -> bytes:
+    """Return 32 bytes that differ if anything but the request differs that a reply depends on.
+
+    These are the fingerprint (weights, preprocessing, prompt), the code of the adapters, the versions of libraries,
+    dtype, compilation, and the kind of device.
+    """
+    kind = loaded.device.partition(":")[0]
+    settings = (loaded.name, loaded.weights, loaded.fingerprint, options.dtype, str(options.compiled), kind)
+    own = () if loaded.registered else _own(loaded, options)
+    return code_digest(*settings, *own)
+
+
+def code_digest(*parts: str) -> bytes:
+    """Return 32 bytes of some texts, the versions of libraries, and the code of vlgate that a reply depends on."""
+    return _digest(*parts, *_versions(_NETWORKS + _IMAGES), *_source("asking", "models", "images", "fixtures"))
+
+
+def listed_as(loaded: LoadedModel, options: Options) -> str:
+    """Return how ``vlgate cache`` names the replies of a model: no two models with other replies have one name."""
+    name = f"{loaded.name}:{loaded.weights}" if loaded.weights else loaded.name
+    how = [options.dtype, *(["compiled"] if options.compiled else []), *filter(None, [loaded.device.partition(":")[0]])]
+    return f"{name} {loaded.fingerprint[:12]} {' '.join(how)}"
+
+
+def cache_use(caller: Caller | CachedCaller) -> CacheUse:
+    """Return how a process used its memory."""
+    if not isinstance(caller, CachedCaller):
+        return CacheUse()
+    counts, store = caller.counts, caller.memory.store
+    return CacheUse(
+        place="" if store is None else str(store.file.parent),
+        asked=counts.asked,
+        cached=counts.cached,
+        repeated=counts.repeated,
+        loaded=caller.loaded(),
+        kept=caller.memory.replies if store is not None and store.works else 0,
+        evicted=0 if store is None else store.evicted,
+        notes=tuple(dict.fromkeys(filter(None, [caller.note, *([] if store is None else store.problems)]))),
+    )
+
+
+def _own(loaded: LoadedModel, options: Options) -> tuple[str, str]:
+    """The code and the weights of a user's model: one may change them, and forget the fingerprint."""
+    weights = options.folder / Path(loaded.weights).expanduser()
+    return digest_source(type(loaded.model)), digest_path(weights) if loaded.weights and weights.exists() else ""
+
+
+@cache
+def _source(*packages: str) -> tuple[str, ...]:
+    """A digest of vlgate's own code in some packages: a checkout changes without its version."""
+    root = Path(vlgate.__file__).parent
+    whole = blake2b(digest_size=16)
+    for package in packages:
+        for file in sorted((root / package).rglob("*.py")):
+            whole.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return vlgate.__version__, whole.hexdigest()
+
+
+def _versions(packages: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{package} {_version(package)}" for package in packages)
+
+
+@cache
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _digest(*parts: str) -> bytes:
+    return blake2b(repr(parts).encode(errors="surrogatepass"), digest_size=32).digest()
+
+
+# A run whose replies are all in the cache does not load its model: the cache tells what must be known of it.
+#
+# The face of a model is kept beside its replies, under a key that covers the bytes of its files, the settings, and the
+# code and libraries that build it. So the fingerprint, with which the keys of the replies begin, is known without
+# building the model.
+
+_GPUS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
+
+
+def unloaded(options: Options, worker: int, build: Callable[[], LoadedModel]) -> LoadedModel | None:
+    """Return the model of the options, to be built by ``build`` when it is asked; None if it must be built to be known.
+
+    It must if the cache does not know it, if only building it tells what its files hold, or if the run explains cases,
+    for which it needs the network itself.
+    """
+    if options.cache is None or options.explain or not options.cache.is_dir():
+        return None
+    device = device_of(options.device, worker)
+    key = face_key(options, device)
+    content = peek(options.cache, key) if key else None
+    face = None if content is None else face_from(json.loads(content))
+    if face is None:
+        return None
+    return LoadedModel(
+        name=face.name,
+        weights=face.weights,
+        fingerprint=face.fingerprint,
+        model=stand_in(face, build),
+        registered=True,
+        device=device if face.device else "",
+    )
+
+
+def keep_face(loaded: LoadedModel, caller: Caller | CachedCaller, options: Options) -> None:
+    """Keep what a later run must know of a model that was built, if its files tell that it is the same."""
+    kept = isinstance(caller, CachedCaller) and caller.memory.store is not None
+    face = face_of(loaded) if kept and not isinstance(loaded.model, Unloaded) else None
+    if face is not None and isinstance(caller, CachedCaller):
+        key = face_key(options, loaded.device or device_of(options.device, 0))
+        _ = key and caller.memory.put({key: json.dumps(asdict(face)).encode()})
+
+
+def face_key(options: Options, device: str) -> bytes:
+    """Return the key of the face of a model; empty if only building the model tells what it is made of."""
+    name, _, weights = options.model.partition(":")
+    known = registered().get(name)
+    if known is None or not known.files:
+        return b""
+    contents = import_target(known.files, f"model={options.model!r}")(weights, options.folder, known.weights or name)
+    seed = str(options.seed) if takes(options.model, "seed", folder=options.folder) else ""
+    settings = (options.model, options.dtype, str(options.compiled), device.partition(":")[0], seed)
+    return code_digest("face", str(contents), *settings) if contents else b""
+
+
+def device_of(name: str, worker: int) -> str:
+    """Return the device that a worker uses; torch, which takes seconds, is asked only if there may be a GPU."""
+    without = sys.platform == "linux" and not any(Path(place).exists() for place in _GPUS)
+    return "cpu" if name == "cpu" or (name == "auto" and without) else pick_device(name, worker)
+
+
+# The outcome of the checks of a model, kept beside its replies.
+#
+# A run that had all its replies from the cache asks its model nothing, so it takes the outcome of the checks from
+# there.
+
+
+def kept_checks(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:
+    """Return the outcome of the same checks on the same cases; empty if unknown, or if the run asked its model."""
+    caller = predictor.caller
+    if not _lasts(caller) or caller.counts.asked or not caller.counts.cached:
+        return ()
+    key = _key(caller, tasks, options, plan)
+    found, _ = caller.memory.get([key])
+    return tuple(Check(**check) for check in json.loads(found[key])) if key in found else ()
+
+
+def keep_checks(
+    caller: Caller | CachedCaller, checks: tuple[Check, ...], tasks: Sequence[Task], options: Options, plan: str
+) -> None:
+    """Keep the outcome of checks, unless the model raised in one of them."""
+    if _lasts(caller) and not any(check.outcome == "failed" for check in checks):
+        content = json.dumps([asdict(check) for check in checks]).encode()
+        caller.memory.put({_key(caller, tasks, options, plan): content})
+
+
+def _lasts(caller: Caller | CachedCaller) -> TypeGuard[CachedCaller]:
+    """Whether what a caller remembers is there for later runs."""
+    return isinstance(caller, CachedCaller) and caller.memory.store is not None
+
+
+def _key(caller: CachedCaller, tasks: Sequence[Task], options: Options, plan: str) -> bytes:
+    """What the checks depend on beside the model: the cases, the draws, and the size of the batches."""
+    images = dict.fromkeys(
+        getattr(request, "image", None) for task in tasks for case in task.cases for request in case.requests
+    )
+    seen = caller.identities.of(image for image in images if image is not None)
+    parts = (plan, options.seed, options.ties, options.batch_size, options.missing_images)
+    whole = blake2b(repr(parts).encode(), digest_size=16, key=caller.model, person=b"checks")
+    for one in seen.values():
+        whole.update(one)
+    return whole.digest()

@@ -1,0 +1,227 @@
+"""Makes tasks from scene graphs in data folders, and further questions for the text-only baseline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+
+from vlgate.errors import DataError
+from vlgate.images.files import image_size, missing_image
+from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.question_tests import BEYOND, TESTS, Test
+from vlgate.perturb.questions import Corpus, Generator
+from vlgate.perturb.scene_graph import SceneGraph
+from vlgate.sources.graphs.checks import SizeOf
+from vlgate.sources.graphs.files import find_graphs, read_graphs, vocabulary_of
+from vlgate.sources.graphs.question_cases import cases_of, task_of
+from vlgate.sources.reading import image_finder
+from vlgate.sources.reading.image_paths import ImagePaths
+from vlgate.sources.reading.records import Record
+from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.text_files import collector_paused
+from vlgate.types import Case, LazyImage, Task
+
+# Makes tasks from scene graphs in data folders: chooses the graphs, finds their images, counts what is left out.
+#
+# The graphs are in the files that ``files.find_graphs`` finds: GQA's, Visual Genome's or the user's own.
+
+REPEATED = "graph of an image that an earlier file has"
+TWIN = "graph without a size, of an image that is there only as its twin in COCO, which may be of another size"
+
+
+ENOUGH = 100
+"""If this many graphs have an image, only these graphs are used.
+
+If fewer have one, the images may belong to another benchmark, so all graphs are used (see ``annotated``).
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotated:
+    """The graphs to ask about, their images by graph id, the counts of what was left out, and a note for reports."""
+
+    graphs: Sequence[SceneGraph]
+    images: Mapping[str, LazyImage]
+    left_out: Mapping[str, int]
+    note: str
+
+
+def tasks(options: ReadOptions, wanted: Collection[str]) -> Iterator[Task]:
+    """Yield a task ``scene-graphs/<test>`` for each wanted test; see ``scene_graphs.generated.read``."""
+    files = find_graphs(options.folders) if wanted else []
+    if not files:
+        return
+    with collector_paused():
+        found = annotated(files, options)
+        generator = generator_of(found, vocabulary_of(files), files)
+        left_out = {**found.left_out, **generator.corpus.left_out}
+        tests = [test for test in (*TESTS, *BEYOND) if test in wanted]
+        made = {test: generator.make(test, size=options.pairs, seed=options.seed) for test in tests}
+        if not any(one.pairs for one in made.values()):
+            problem = f"{len(found.graphs):,} graphs give no question of {', '.join(tests)}"
+            raise DataError(files[0], None, problem, "give more graphs, which show different things")
+        for test, one in made.items():
+            note = found.note if one.pairs else f"{len(found.graphs):,} scene graphs give no question of {test}"
+            yield task_of(f"scene-graphs/{test}", one, test, found.images, left_out=left_out, note=note)
+
+
+def annotated(files: Sequence[Path], options: ReadOptions) -> Annotated:
+    """Read all graphs; keep only those with an image, if these are at least ``ENOUGH`` or half of all graphs.
+
+    Raises: DataError if a file does not hold scene graphs.
+    """
+    left_out: Counter[str] = Counter()
+    graphs: dict[str, SceneGraph] = {}
+    images: dict[str, LazyImage] = {}
+    finder = GraphImages(options, files)
+    for file in files:
+        for graph in read_graphs(file, faults="leave out", left_out=left_out, size_of=finder.sizes(file)):
+            image = finder.find(graph.id, file)
+            if graphs.setdefault(graph.id, graph) is graph:
+                images[graph.id] = image
+            elif image.key == images[graph.id].key:
+                left_out[REPEATED] += 1
+            else:
+                problem = f"its image {image.where} is another one than {images[graph.id].where} of an earlier file"
+                raise DataError(file, f"graph {graph.id!r}", problem, "rename one of the images and its graph")
+    twins = [name for name, graph in graphs.items() if not _fits(graph, images[name], options)]
+    for name in twins:
+        images[name] = missing_image(name, [folder / "images/vg" for folder in options.folders])
+    shown = [graph for name, graph in graphs.items() if images[name].where]
+    if len(shown) < min(ENOUGH, len(graphs) / 2):
+        note = f"made from all {len(graphs):,} scene graphs; the images of {len(shown):,} are there"
+        return Annotated(graphs=list(graphs.values()), images=images, left_out=left_out, note=note)
+    left_out += Counter({TWIN: len(twins)})
+    note = f"made from the {len(shown):,} of {len(graphs):,} scene graphs whose images are there"
+    return Annotated(graphs=shown, images=images, left_out=left_out, note=note)
+
+
+class GraphImages:
+    """The images of graphs: by number in Visual Genome, which GQA shares, or by path in the data folder of the graph.
+
+    The number in a path does not count: "mine/7.jpg" is not Visual Genome's image 7.
+    """
+
+    def __init__(self, options: ReadOptions, files: Sequence[Path]) -> None:
+        """Take the data folders, and all files of graphs."""
+        self._numbers = options.images
+        homes = {file: tuple(folder for folder in options.folders if folder in file.parents) for file in files}
+        self._paths = ImagePaths(folders=options.folders, homes=homes)
+
+    def find(self, name: str, file: Path) -> LazyImage:
+        """Return the image of a graph in a file.
+
+        Raises: DataError if two images that differ have its name, and none of them is in the data folder of the file.
+        """
+        if _numbered(name):
+            return self._numbers.find("gqa", name, file=file, record=f"graph {name!r}")
+        return self._paths.find(Record(file, f"graph {name!r}", {}), name)
+
+    def sizes(self, file: Path) -> SizeOf:
+        """Return a function from an image's path to its size.
+
+        It returns None for GQA's and Visual Genome's numbers: their graphs have the right sizes, and opening 100,000
+        files takes minutes.
+        """
+
+        def size_of(name: str) -> tuple[int, int] | None:
+            """Return the size of one image."""
+            image = None if _numbered(name) else self.find(name, file)
+            return None if image is None or not image.where else image_size(image.where)
+
+        return size_of
+
+
+def _numbered(name: str) -> bool:
+    return "/" not in name and image_finder.stem(name) == name
+
+
+def generator_of(found: Annotated, ontology: Ontology, files: Sequence[Path]) -> Generator:
+    """Return the generator of questions about some graphs.
+
+    Raises: DataError, which names the first of the ``files``, if the graphs have nothing to ask about.
+    """
+    try:
+        return Generator(Corpus(found.graphs, ontology))
+    except ValueError as error:
+        reasons = ", ".join(f"{count} x {reason}" for reason, count in found.left_out.items())
+        problem = f"{error}; left out before: {reasons or 'nothing'}"
+        remedy = "give graphs with objects that vlgate knows by name, or add the names as words"
+        raise DataError(files[0] if files else Path(), None, problem, remedy) from None
+
+
+def _fits(graph: SceneGraph, image: LazyImage, options: ReadOptions) -> bool:
+    """Return whether the graph's boxes fit the image.
+
+    Without the graph's size they do not fit a twin, which is the same photograph, but often in another size.
+    """
+    if graph.width and graph.height:
+        return True
+    twins = (folder / place for folder in options.folders for place in image_finder.SOURCES["coco"].folders)
+    return not any(image.where.startswith(f"{place}/") for place in twins)
+
+
+# Further questions for the text-only baseline: what judges one half of the scene graphs is made from the other.
+#
+# A baseline that learns from the judged cases themselves is below chance, because each question is as often true as
+# false: whichever cases are left out, the others say the opposite. The same holds if questions are made from all
+# graphs, and those about the images of a fold are left out. If they are made from the graphs of the other half alone,
+# they are balanced within that half, and tell nothing that is not in the texts.
+
+HALVES = (0, 1)
+LEAST = 30
+"""With fewer cases in either half there is too little to learn from, and a test has no further cases."""
+
+_GRAPHS = 2_000  # of a half; more would only take longer
+
+
+def half_of(key: str) -> int:
+    """Return the half of an image, 0 or 1, by its key; an image and its perturbed copies are in one half.
+
+    >>> half_of("2357834.jpg") == half_of("2357834.jpg#blur6")
+    True
+    """
+    return _hash(key) % len(HALVES)
+
+
+def further_cases(options: ReadOptions, tests: Collection[Test]) -> dict[Test, tuple[tuple[Case, ...], ...]]:
+    """Make further questions from each half of the graphs in the data folders.
+
+    Args:
+        options: the folders, the number of pairs, and the seed, which should not be that of the judged cases.
+        tests: the wanted tests.
+
+    Returns: the cases of each half by test; a test is absent if a half gives fewer than ``LEAST`` cases of it.
+    Raises: DataError if a file does not hold scene graphs.
+    """
+    files = find_graphs(options.folders) if tests else []
+    if not files:
+        return {}
+    with collector_paused():
+        found, ontology = annotated(files, options), vocabulary_of(files)
+        made = [_made(replace(found, graphs=_half(found, half)), ontology, options, tests) for half in HALVES]
+    enough = [test for test in tests if all(len(cases.get(test, ())) >= LEAST for cases in made)]
+    return {test: tuple(cases[test] for cases in made) for test in enough}
+
+
+def _half(found: Annotated, half: int) -> Sequence[SceneGraph]:
+    inside = [graph for graph in found.graphs if half_of(found.images[graph.id].key) == half]
+    return sorted(inside, key=lambda graph: _hash(graph.id))[:_GRAPHS]
+
+
+def _made(
+    found: Annotated, ontology: Ontology, options: ReadOptions, tests: Collection[Test]
+) -> dict[Test, tuple[Case, ...]]:
+    try:
+        generator = generator_of(found, ontology, ())
+    except DataError:  # the half has no graph with two objects that the ontology knows
+        return {}
+    made = {test: generator.make(test, size=options.pairs, seed=options.seed) for test in sorted(tests)}
+    return {test: tuple(cases_of(one.pairs, found.images)) for test, one in made.items()}
+
+
+def _hash(key: str) -> int:
+    return int.from_bytes(blake2b(key.partition("#")[0].encode(), digest_size=8).digest(), "big")

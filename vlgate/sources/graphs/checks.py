@@ -1,0 +1,388 @@
+"""Checks scene graphs of any format, contradictions included: a fault is raised, or left out and counted."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from vlgate.errors import DataError, instead_of, nearest
+from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
+from vlgate.sources.reading.image_finder import is_plain
+
+# Finds relations that contradict each other, such as a cup on a table that is on the cup.
+
+Edge = tuple[str, str]
+
+_ON: tuple[str, ...] = (
+    "on",
+    "on top of",
+    "atop",
+    "sitting on",
+    "sitting on top of",
+    "standing on",
+    "lying on",
+    "lying on top of",
+)
+_ON += ("parked on", "resting on", "mounted on")
+_FORWARD: Mapping[str, tuple[str, ...]] = {
+    "on": _ON,
+    "above": ("above",),
+    "in": ("in", "inside", "inside of", "within"),
+    "behind": ("behind",),
+    "left": ("to the left of", "left of", "on the left of"),
+    "wearing": ("wearing", "wears"),
+}
+_BACKWARD: Mapping[str, tuple[str, ...]] = {
+    "above": ("below", "under", "underneath", "beneath"),
+    "behind": ("in front of",),
+    "left": ("to the right of", "right of", "on the right of"),
+}
+
+ORDERS: Mapping[str, tuple[str, bool]] = MappingProxyType(
+    {name: (order, True) for order, names in _FORWARD.items() for name in names}
+    | {name: (order, False) for order, names in _BACKWARD.items() for name in names},
+)
+"""The relations that put things in an order: the name of the order, and whether the first thing comes first in it.
+
+"above" and "under" are the same order in two directions; "on" is another, because a sign on a wall may be above it.
+"""
+
+
+def circles(relations: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, str], tuple[str, ...]]:
+    """Find the relations that close a circle; relations are (thing, relation, other thing), in the graph's order.
+
+    Returns: for each relation to remove, the things of the circle that it closes. Without these relations there is no
+    circle. The same relations in the same order give the same result.
+
+    >>> circles([("cup", "on", "table"), ("table", "on", "box"), ("box", "on top of", "cup")])
+    {('box', 'on top of', 'cup'): ('cup', 'table', 'box')}
+    >>> circles([("cup", "above", "table"), ("table", "under", "cup")])
+    {}
+    """
+    orders: dict[str, dict[str, dict[str, None]]] = {}
+    for thing, name, other in relations:
+        if name in ORDERS:
+            order, forward = ORDERS[name]
+            first, second = (thing, other) if forward else (other, thing)
+            after = orders.setdefault(order, {})
+            if first in after:
+                after[first][second] = None
+            else:
+                after[first] = {second: None}
+    closing = {(order, *edge): circle for order, after in orders.items() for edge, circle in _closing(after)}
+    found = {one: closing.get(_edge(*one)) for one in relations if one[1] in ORDERS} if closing else {}
+    return {one: circle for one, circle in found.items() if circle is not None}
+
+
+def _edge(thing: str, name: str, other: str) -> tuple[str, str, str]:
+    order, forward = ORDERS[name]
+    return (order, thing, other) if forward else (order, other, thing)
+
+
+def _closing(after: Mapping[str, Iterable[str]]) -> Iterator[tuple[Edge, tuple[str, ...]]]:
+    """Yield the edges that lead back to a thing on the current path, with the things of the circle.
+
+    The search is depth first, without recursion, because a graph may have 10,000 objects.
+    """
+    done: set[str] = set()
+    for start in after:
+        if start in done:
+            continue
+        path = {start: iter(after[start])}
+        while path:
+            here = next(reversed(path))
+            other = next(path[here], None)
+            if other is None:
+                done.add(here)
+                del path[here]
+            elif other in path:
+                things = list(path)
+                yield (here, other), tuple(things[things.index(other) :])
+            elif other not in done:
+                path[other] = iter(after.get(other, ()))
+
+
+# Checks scene graphs of any format: a fault is either raised, or the faulty part is left out and counted.
+
+Mode = Literal["fail", "leave out"]
+
+MOST_OBJECTS = 10_000
+"""The most objects that a graph may have; GQA's largest graphs have about 130."""
+
+TOLERANCE = 0.1
+"""How far a box may reach beyond the image, as a share of the image's side; the box is cut off at the edge.
+
+If the image's size is not given, the box's own side counts. ``TOLERANCE_PIXELS`` are allowed in any case.
+"""
+
+TOLERANCE_PIXELS = 2.0
+
+SCALED = 0.02
+"""How much the proportions of a graph's size may differ from those of its image, because a scaled image is rounded."""
+
+
+@dataclass(slots=True)
+class Faults:
+    """The faults of a file: in mode "fail" each is an error, in "leave out" it is counted in ``left_out`` by reason.
+
+    If there is a list ``errors``, it also gets the error of each fault that is counted.
+    """
+
+    file: Path
+    mode: Mode
+    left_out: Counter[str]
+    remedy: str = "correct it, or leave such parts out, and count them, with --faults leave-out"
+    errors: list[DataError] | None = None
+
+    def found(self, where: str, reason: str, shown: str, counted: str = "") -> None:
+        """Raise DataError for a fault, or count it by ``counted`` or ``reason``; the caller leaves the part out."""
+        if self.mode == "fail":
+            raise self.error(where, reason, shown)
+        self.left_out[counted or reason] += 1
+        if self.errors is not None:
+            self.errors.append(self.error(where, reason, shown))
+
+    def error(self, where: str, reason: str, shown: str) -> DataError:
+        """Return the error for a fault."""
+        return DataError(self.file, where, f"has {reason}: {shown}", self.remedy)
+
+    def refuse_unknown(self, fields: Mapping[str, Any], known: Collection[str], where: str) -> None:
+        """Report a fault for each field that is not among ``known``; in mode "leave out" the field is ignored."""
+        for name in fields:
+            if name not in known:
+                which = f"{shown(name)} ({nearest(name, known)})"
+                self.found(where, "an unknown field", which, counted=f"an unknown field {which}")
+
+
+@lru_cache(maxsize=2**16)  # a release has a few thousand names, each about a thousand times
+def normal_name(name: str) -> str | None:
+    """Return a name in lower case with single blanks; None if it is then empty or not printable.
+
+    >>> normal_name("Traffic  light ")
+    'traffic light'
+    """
+    normal = " ".join(name.lower().split())
+    return normal if normal and normal.isprintable() else None
+
+
+def shown(value: object) -> str:
+    """Return a short text for a value of any size, for messages."""
+    if isinstance(value, (dict, list)):
+        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
+    text = repr(value) if value is not None else "null"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+SizeOf = Callable[[str], tuple[int, int] | None]
+"""Returns the width and height of the image with a name; None if they are not known."""
+
+
+@dataclass(slots=True)
+class Checker:
+    """Makes graphs from a file's raw graphs, which are in GQA's form: see ``vlgate.sources.graphs.formats``.
+
+    With ``size_of``, a graph's size is compared with that of its image.
+    """
+
+    faults: Faults
+    size_of: SizeOf | None = None
+    _seen: set[str] = field(default_factory=set)
+
+    def graph(self, name: object, fields: Any, repeated: tuple[str, ...] = ()) -> SceneGraph | None:
+        """Return a graph without faults; None if it is left out as a whole.
+
+        Raises: DataError for a fault, if the mode of ``faults`` is "fail"; in either mode for more than
+        ``MOST_OBJECTS`` objects.
+        """
+        where = f"graph {shown(name)}"
+        for key in repeated:
+            self.faults.found(where, "a repeated key in one object", repr(key))
+        if not self._may_be(name, where) or not isinstance(name, str):
+            return None
+        if type(fields) is not dict:
+            self.faults.found(where, "a graph that is not an object", shown(fields))
+            return None
+        objects = fields.get("objects")
+        if type(objects) is not dict:
+            wrong = shown(objects) if "objects" in fields else f"'objects' is missing ({instead_of('objects', fields)})"
+            self.faults.found(where, "no objects", wrong)
+            return None
+        if len(objects) > MOST_OBJECTS:
+            problem = f"has {len(objects)} objects, more than the {MOST_OBJECTS} that are allowed"
+            raise DataError(self.faults.file, where, problem, "split the graph, or leave objects out")
+        size = self._side(fields, "width", where), self._side(fields, "height", where)
+        image = None if self.size_of is None else self.size_of(name)
+        if image is not None and not _scaled(size, image):
+            given = " x ".join("?" if side is None else str(side) for side in size)
+            self.faults.found(
+                where, "a width or height that is not the image's", f"{given}, not {image[0]} x {image[1]}"
+            )
+            return None
+        edge = image if image is not None and size == (None, None) else size
+        made = {one: thing for one in objects if (thing := self._object(one, objects[one], edge, where)) is not None}
+        related = self._related(objects, made, where)
+        return SceneGraph(
+            id=name,
+            objects={one: _with(thing, related[one]) for one, thing in made.items()},
+            width=size[0],
+            height=size[1],
+            location=normal_name(location) or "" if type(location := fields.get("location")) is str else "",
+            complete=self._complete(fields, where),
+            origin=f"{self.faults.file.name}, {where}",
+        )
+
+    def _may_be(self, name: object, where: str) -> bool:
+        """Return whether a name is a plain relative path, as an image must have, and no earlier graph has it."""
+        if type(name) is not str or not is_plain(name):
+            self.faults.found(where, "no valid image name", f"{shown(name)}, expected a plain relative path")
+            return False
+        if name in self._seen:
+            self.faults.found(where, "an id that an earlier graph has", "each image has one graph")
+            return False
+        self._seen.add(name)
+        return True
+
+    def _complete(self, fields: Mapping[str, Any], where: str) -> bool:
+        value = fields.get("complete", False)
+        if type(value) is not bool:
+            self.faults.found(where, "'complete' that is not true or false", shown(value))
+        return value is True
+
+    def _side(self, fields: Mapping[str, Any], side: str, where: str) -> int | None:
+        value = fields.get(side)
+        if value is None or (type(value) is int and value > 0):
+            return value
+        self.faults.found(where, f"a {side} that is not an integer above 0", shown(value))
+        return None
+
+    def _object(
+        self, name_in_graph: str, fields: Any, size: tuple[int | None, int | None], graph: str
+    ) -> SceneObject | None:
+        where = f"{graph}, object {name_in_graph!r}"
+        if type(fields) is not dict:
+            self.faults.found(where, "an object that is not a JSON object", shown(fields))
+            return None
+        name = self._name(fields.get("name"), where, "a name")
+        box = None if name is None else self._box(fields, size, where)
+        if name is None or box is None:
+            return None
+        return SceneObject(
+            id=name_in_graph, name=name, box=box, attributes=self._attributes(fields.get("attributes", []), where)
+        )
+
+    def _name(self, name: Any, where: str, what: str) -> str | None:
+        if type(name) is not str:
+            self.faults.found(where, f"{what} that is not a string", shown(name))
+            return None
+        normal = normal_name(name)
+        if normal is None:
+            self.faults.found(where, f"{what} that is empty or unprintable", shown(name))
+        return normal
+
+    def _attributes(self, given: Any, where: str) -> tuple[str, ...]:
+        if type(given) is not list:
+            self.faults.found(where, "attributes that are not a list", shown(given))
+            return ()
+        names = [self._name(name, where, "an attribute") for name in given]
+        return tuple(dict.fromkeys(name for name in names if name is not None))
+
+    def _box(self, fields: Mapping[str, Any], size: tuple[int | None, int | None], where: str) -> Box | None:
+        try:
+            x, y, w, h = fields["x"], fields["y"], fields["w"], fields["h"]
+        except KeyError as error:
+            if "box" in fields:  # only graphs of a user's own file have it
+                self.faults.found(where, "a box that is not of four finite numbers", shown(fields["box"]))
+                return None
+            self.faults.found(where, "no box", f"{error.args[0]!r} is missing ({instead_of(error.args[0], fields)})")
+            return None
+        # type() and not isinstance(), because true is an int in Python; the sums, because 1e308 + 1e308 is infinite.
+        numbers = {type(x), type(y), type(w), type(h)} <= {int, float}
+        if not numbers or not math.isfinite(x + w) or not math.isfinite(y + h):
+            self.faults.found(where, "a box that is not of four finite numbers", shown((x, y, w, h)))
+            return None
+        if w <= 0 or h <= 0:
+            self.faults.found(where, "a box without an extent", f"w={w}, h={h}")
+            return None
+        left, top = _cut(x, w, size[0]), _cut(y, h, size[1])
+        if left is None or top is None:
+            extent = f"in an image of {size[0]} x {size[1]}" if size != (None, None) else "in an image from 0, 0 on"
+            self.faults.found(where, "a box outside the image", f"x={x}, y={y}, w={w}, h={h} {extent}")
+            return None
+        return Box(x=left[0], y=top[0], w=left[1], h=top[1])
+
+    def _related(self, objects: Mapping[str, Any], made: Mapping[str, SceneObject], graph: str) -> _Related:
+        related: _Related = {}
+        ordered = []
+        for one in made:
+            relations = related[one] = self._relations(one, objects[one].get("relations", []), objects, made, graph)
+            ordered += [(one, name, other) for name, other in relations if name in ORDERS]
+        closing = circles(ordered) if len(ordered) > 1 else {}  # one relation alone closes no circle
+        for (one, name, other), things in closing.items():
+            circle = " - ".join(f"{made[thing].name} {thing!r}" for thing in (*things, things[0]))
+            while (name, other) in related[one]:
+                related[one].remove((name, other))
+                self.faults.found(f"{graph}, object {one!r}", "a relation that closes a circle", f"{name!r}, {circle}")
+        return related
+
+    def _relations(
+        self, one: str, given: Any, objects: Mapping[str, Any], made: Mapping[str, SceneObject], graph: str
+    ) -> list[tuple[str, str]]:
+        where = f"{graph}, object {one!r}"
+        if type(given) is not list:
+            self.faults.found(where, "relations that are not a list", shown(given))
+            return []
+        relations = []
+        for relation in given:
+            if type(relation) is not dict or type(relation.get("object")) is not str:
+                self.faults.found(where, "a relation without an object's id", shown(relation))
+                continue
+            given_name, other = relation.get("name"), relation["object"]
+            name = normal_name(given_name) if type(given_name) is str else None
+            if name is None:
+                self._name(given_name, where, "a relation's name")  # reports what is wrong with it
+                continue
+            if other in made and other != one:
+                relations.append((name, other))
+            elif other == one:
+                self.faults.found(where, "a relation to itself", repr(name))
+            elif other in objects:
+                self.faults.found(where, "a relation to an object that is left out", f"{name!r} to {other!r}")
+            else:
+                self.faults.found(where, "a relation to an object that the graph lacks", f"{name!r} to {shown(other)}")
+        return relations
+
+
+_Related = dict[str, list[tuple[str, str]]]
+
+
+def _with(thing: SceneObject, relations: list[tuple[str, str]]) -> SceneObject:
+    if not relations:
+        return thing
+    made = tuple(Relation(name=name, object=other) for name, other in relations)
+    return SceneObject(id=thing.id, name=thing.name, box=thing.box, attributes=thing.attributes, relations=made)
+
+
+def _scaled(given: tuple[int | None, int | None], image: tuple[int, int]) -> bool:
+    """Return whether a graph's size is that of the image, or of the image in another resolution."""
+    factors = [side / whole for side, whole in zip(given, image, strict=True) if side is not None]
+    if len(factors) == 1:
+        return factors == [1.0]
+    return not factors or abs(factors[0] / factors[1] - 1) <= SCALED
+
+
+def _cut(start: float, extent: float, side: int | None) -> tuple[float, float] | None:
+    """Return the start and extent of an interval, cut off at the image's edge; None if it reaches too far beyond it."""
+    end = start + extent
+    if start >= 0 and (side is None or end <= side):
+        return float(start), float(extent)
+    low, high = max(start, 0), end if side is None else min(end, side)
+    beyond = max(-start, 0 if side is None else end - side)
+    if high <= low or beyond > max(TOLERANCE_PIXELS, TOLERANCE * (extent if side is None else side)):
+        return None
+    return float(low), float(high - low)

@@ -1,0 +1,396 @@
+"""The formats of scene graphs: GQA's, Visual Genome's in one file or several, and a user's own with its words.
+
+GQA's scene graphs: ``train_sceneGraphs.json`` and ``val_sceneGraphs.json``.
+
+Hudson and Manning 2019, "GQA: A New Dataset for Real-World Visual Reasoning and Compositional Question Answering",
+section 3.1 (https://cs.stanford.edu/people/dorarad/gqa/download.html, "Scene Graphs"). A file is one object ``{image
+id: graph}``; graphs of every other format are converted to this form before they are checked:
+
+    {"2407890": {"width": 640, "height": 480, "location": "kitchen", "weather": "sunny",
+                 "objects": {"271881": {"name": "chair", "x": 220, "y": 310, "w": 50, "h": 80,
+                                        "attributes": ["brown", "small"],
+                                        "relations": [{"name": "on", "object": "275312"}]}}}}
+
+The image's name is the image id. Sizes, location, attributes and relations are optional. A field ``complete``, which
+GQA's files do not have, counts as in a user's own file; other fields are ignored.
+
+A user's own scene graphs: JSON with a list of graphs, or JSON lines with one graph per line.
+
+An example with all fields::
+
+    {"graphs": [
+       {"image": "photos/1.jpg", "width": 640, "height": 480, "location": "kitchen", "complete": false,
+        "objects": [
+          {"id": "1", "name": "cup", "box": [30, 200.5, 80, 90], "attributes": ["red", "small"],
+           "relations": [{"name": "on", "object": "2"}, {"name": "to the left of", "object": "3"}]},
+          {"id": "2", "name": "table", "box": [0, 280, 640, 200]},
+          {"id": "3", "name": "robot arm", "box": [300, 20, 200, 260], "attributes": ["moving"]}]}],
+     "words": {
+       "nouns": [{"name": "robot arm", "number": "singular", "parents": ["device"]}],
+       "attributes": [{"name": "moving", "category": "activity", "before": true, "after": "moving", "rank": 5}],
+       "relations": [{"name": "welded to", "text": "welded to", "that": true}]}}
+
+``image`` is the image's path in the data folder, and the graph's id. ``box`` is [x, y, width, height] in pixels; x and
+y are the upper left corner. Each object must have ``id`` (a string or an integer), ``name`` and ``box``;
+``width``, ``height``, ``location``, ``complete``, ``attributes`` and ``relations`` are optional. ``complete`` says that
+the graph has everything that the image shows, as that of a drawn scene; it is false unless given. ``words`` adds words
+that the vocabulary for the questions lacks. In JSON lines, each line is one graph, ``{"image": ..., "objects":
+[...]}``, which must begin with a field of the graph; there are no words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from vlgate.errors import DataError, instead_of, nearest
+from vlgate.perturb.scene_graph import SceneGraph
+from vlgate.sources.graphs.checks import Checker, Faults, shown
+from vlgate.sources.graphs.stream import OWN_KEYS, Member, members
+
+# Checks the words that a user's own file adds to the vocabulary, and fills in the fields that are left out.
+
+Words = Mapping[str, tuple[Mapping[str, Any], ...]]
+
+_TEXT, _TRUTH, _WHOLE, _TEXTS = "a string", "true or false", "an integer", "a list of strings"
+WORDS: Mapping[str, Mapping[str, tuple[str, Any]]] = MappingProxyType(
+    {
+        "nouns": {"name": (_TEXT, None), "number": (_TEXT, "singular"), "parents": (_TEXTS, ())},
+        "attributes": {
+            "name": (_TEXT, None),
+            "category": (_TEXT, ""),
+            "before": (_TRUTH, True),
+            "after": (_TEXT, ""),
+            "rank": (_WHOLE, 4),
+        },
+        "relations": {
+            "name": (_TEXT, None),
+            "text": (_TEXT, None),
+            "that": (_TRUTH, True),
+            "inverse": (_TEXT, ""),
+            "asymmetric": (_TRUTH, False),
+        },
+    },
+)
+"""The kinds of words and the fields of each: (type, default). The default None means that the field is required."""
+
+NUMBERS = ("singular", "plural", "mass")
+
+
+def words(member: Member, faults: Faults) -> Words:
+    """Return the words of a user's own file by their kind, each with all its fields.
+
+    Raises: DataError for a fault, if the mode of ``faults`` is "fail". Faults are a key other than ``words``, a kind or
+    field that is not in ``WORDS``, a field that is missing or of the wrong type, a ``number`` that is not in
+    ``NUMBERS``, and a name that is repeated within a kind.
+    """
+    faults.refuse_unknown({member.key: None}, ("graphs", "words"), "(the whole file)")
+    if member.key == "graphs":
+        faults.found("'graphs'", "graphs that are not a list", shown(member.value))
+    if member.key == "words" and type(member.value) is not dict:
+        faults.found("'words'", "words that are not an object", shown(member.value))
+    if member.key != "words" or type(member.value) is not dict:
+        return {}
+    for key in member.repeated:
+        faults.found("'words'", "a repeated key in one object", repr(key))
+    faults.refuse_unknown(member.value, tuple(WORDS), "'words'")
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for kind in WORDS:
+        entries = member.value.get(kind, [])
+        if type(entries) is not list:
+            faults.found(f"'words', {kind}", "words that are not a list", shown(entries))
+        for position, entry in enumerate(entries if type(entries) is list else (), 1):
+            where = f"'words', {kind}, {position}"
+            word = _word(entry, kind, where, faults)
+            if word is not None and word["name"] in found.setdefault(kind, {}):
+                faults.found(where, "a word that was given before", repr(word["name"]))
+            elif word is not None:
+                found[kind][word["name"]] = word
+    return {kind: tuple(found.get(kind, {}).values()) for kind in WORDS}
+
+
+def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any] | None:
+    fields = WORDS[kind]
+    if type(entry) is not dict:
+        faults.found(where, "a word that is not an object", shown(entry))
+        return None
+    faults.refuse_unknown(entry, tuple(fields), where)
+    word = {}
+    for name, (wanted, otherwise) in fields.items():
+        value = entry.get(name, otherwise)
+        if not _is(value, wanted) or (name == "name" and not value.strip()):
+            known = f", {instead_of(name, entry)}" if name not in entry else ""
+            faults.found(where, f"no {name} that is {wanted}", f"{shown(entry.get(name))}{known}")
+            return None
+        word[name] = tuple(value) if wanted == _TEXTS else value
+    if word.get("number", "mass") not in NUMBERS:
+        faults.found(where, f"a number that is none of {', '.join(NUMBERS)}", shown(word["number"]))
+        return None
+    return word
+
+
+def _is(value: Any, wanted: str) -> bool:
+    if wanted == _TEXTS:
+        return isinstance(value, (list, tuple)) and all(type(one) is str and one.strip() for one in value)
+    return type(value) is {_TEXT: str, _TRUTH: bool, _WHOLE: int}[wanted]
+
+
+# Visual Genome's scene graphs: one file of graphs, or the release's files of objects, attributes and relationships.
+#
+# Krishna et al. 2017, "Visual Genome: Connecting Language and Vision Using Crowdsourced Dense Image Annotations",
+# section 3 (https://homes.cs.washington.edu/~ranjay/visualgenome/api_readme.html). ``scene_graphs.json`` is a list of
+# graphs, ``{"image_id", "objects": [{"object_id", "names", "x", "y", "w", "h", "attributes"}], "relationships":
+# [{"predicate", "subject_id", "object_id"}]}``, without the images' sizes. To read the release in several files, read
+# ``objects.json`` (see ``vlgate.sources.graphs.formats``).
+#
+# An object's name is the first of its ``names``. An id in an object's ``merged_object_ids`` stands for that object.
+
+_COPIED = ("x", "y", "w", "h", "attributes")
+
+
+def visual_genome_graphs(listed: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
+    """Yield the graphs of a list of Visual Genome, in the order of the list.
+
+    Raises: DataError for a fault, if the checker's mode is "fail".
+    """
+    for member in listed:
+        name = image_of(member.value)
+        where = f"graph {shown(name)}, in place {member.key}"
+        plain = _plain_visual_genome(member.value, where, checker.faults)
+        if plain is not None and (graph := checker.graph(name, plain, member.repeated)) is not None:
+            yield graph
+
+
+def id_of(fields: Any, *names: str) -> str | None:
+    """Return an id, which releases write as an integer, as a string; None if no field with these names has one.
+
+    >>> id_of({"object_id": 5046}, "object_id", "id")
+    '5046'
+    """
+    value = next((fields[name] for name in names if name in fields), None) if type(fields) is dict else None
+    return value if type(value) is str and value else str(value) if type(value) is int else None
+
+
+def image_of(fields: Any) -> str | None:
+    """Return the id of a record's image; the first version of the release has it in ``id``."""
+    return id_of(fields, "image_id", "id")
+
+
+def _plain_visual_genome(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
+    """Convert a graph to GQA's form; None if that is not possible."""
+    if type(fields) is not dict:
+        faults.found(where, "a record that is not an object", shown(fields))
+        return None
+    if type(fields.get("objects")) is not list:
+        faults.found(where, "objects that are not a list", shown(fields.get("objects")))
+        return None
+    objects: dict[str, Any] = {}
+    merged: dict[str, str] = {}
+    for position, thing in enumerate(fields["objects"], 1):
+        number = id_of(thing, "object_id", "id")
+        if number is None:
+            faults.found(where, "an object without an id", f"object {position}: {shown(thing)}")
+        elif number in objects:
+            faults.found(where, "a repeated object id", f"object {position}: {number!r}")
+        else:
+            objects[number] = _visual_genome_object(thing)
+            merged.update((str(other), number) for other in _list(thing.get("merged_object_ids")))
+    given = fields.get("relationships", [])
+    if type(given) is not list:
+        faults.found(where, "relationships that are not a list", shown(given))
+    for relation in _list(given):
+        _relate(relation, objects, merged, where, faults)
+    return {"width": fields.get("width"), "height": fields.get("height"), "objects": objects}
+
+
+def _visual_genome_object(thing: Mapping[str, Any]) -> dict[str, Any]:
+    names = thing.get("names", thing.get("name"))
+    name = (names[0] if names else "") if type(names) is list else names
+    return {"name": name, "relations": [], **{field: thing[field] for field in _COPIED if field in thing}}
+
+
+def _relate(relation: Any, objects: dict[str, Any], merged: Mapping[str, str], where: str, faults: Faults) -> None:
+    ends = []
+    for end in ("subject", "object"):
+        number = id_of(relation, f"{end}_id")
+        if number is None and type(relation) is dict:
+            number = id_of(relation.get(end), "object_id", "id")
+        ends.append(number if number is None or number in objects else merged.get(number, number))
+    subject, other = ends
+    if subject is None or other is None:
+        faults.found(where, "a relationship without two objects' ids", shown(relation))
+    elif subject not in objects:
+        reason = "a relation of an object that the graph lacks"
+        faults.found(where, reason, f"{shown(relation.get('predicate'))} of {subject!r}")
+    else:
+        objects[subject]["relations"].append({"name": relation.get("predicate"), "object": other})
+
+
+def _list(value: Any) -> list[Any]:
+    return value if type(value) is list else []
+
+
+# Visual Genome's release in several files, joined: objects, attributes and relationships of each image.
+#
+# ``objects.json`` is the file to read; ``attributes.json`` and ``relationships.json`` must be in the same folder, and
+# ``image_data.json`` is read for the sizes of the images if it is there. Each is a list with one record per image, and
+# all have the same order (https://homes.cs.washington.edu/~ranjay/visualgenome/api_readme.html), so they are read in
+# parallel, one record at a time. For every record it is checked that the ids agree.
+
+NEEDED = ("attributes.json", "relationships.json")
+SIZES = "image_data.json"
+
+
+def is_apart(member: Member) -> bool:
+    """Return whether a record of a list has objects but no relationships, which are then in another file."""
+    return type(member.value) is dict and "objects" in member.value and "relationships" not in member.value
+
+
+def joined(objects: Iterable[Member], faults: Faults) -> Iterator[Member]:
+    """Yield the records of ``objects.json``, each as a graph joined with the records of the files beside it.
+
+    Raises: DataError if a file is missing, or the files do not have the same images in the same order.
+    """
+    folder = faults.file.parent
+    for name in NEEDED:
+        if not (folder / name).is_file():
+            problem = f"has objects without relationships, and there is no {name} beside it"
+            raise DataError(faults.file, None, problem, f"put the release's {name} into {folder}")
+    with ExitStack() as stack:
+        names = (*NEEDED, *([SIZES] if (folder / SIZES).is_file() else []))
+        beside = {name: stack.enter_context(closing(members(folder / name))) for name in names}
+        for member in objects:
+            found = {name: _same(folder / name, member, next(others, None)) for name, others in beside.items()}
+            yield _graph(member, found, faults)
+        for name, others in beside.items():
+            if (further := next(others, None)) is not None:
+                raise _out_of_step(folder / name, further.key, image_of(further.value), None)
+
+
+def _same(file: Path, member: Member, other: Member | None) -> Member:
+    image = image_of(member.value)
+    if other is None or image is None or image_of(other.value) != image:
+        raise _out_of_step(file, member.key, image_of(other.value) if other else None, image)
+    return other
+
+
+def _out_of_step(file: Path, place: str, is_there: str | None, expected: str | None) -> DataError:
+    problem = f"image {is_there!r} is in place {place}, but objects.json has image {expected!r} there"
+    return DataError(file, None, problem, "take all files from the same release, so that their order agrees")
+
+
+def _graph(member: Member, found: dict[str, Member], faults: Faults) -> Member:
+    where = f"graph {image_of(member.value)!r}"
+    size = found[SIZES].value if SIZES in found else {}
+    graph = {
+        **member.value,
+        "objects": _described(member.value.get("objects"), found["attributes.json"].value, where, faults),
+        "relationships": found["relationships.json"].value.get("relationships"),
+        "width": size.get("width"),
+        "height": size.get("height"),
+    }
+    repeated = (*member.repeated, *(key for other in found.values() for key in other.repeated))
+    return Member(member.layout, member.key, graph, repeated)
+
+
+def _described(objects: Any, given: dict[str, Any], where: str, faults: Faults) -> Any:
+    """Return the objects with their attributes, which ``attributes.json`` has by the object's id."""
+    attributes: dict[str | None, Any] = {}
+    records = given.get("attributes")
+    if type(records) is not list:
+        faults.found(where, "attributes that are not a list", shown(records))
+    for record in records if type(records) is list else ():
+        if type(record) is dict and (more := record.get("attributes")) is not None:
+            attributes[id_of(record, "object_id", "id")] = more
+    if type(objects) is not list:
+        return objects
+    described = []
+    for thing in objects:
+        known = attributes.pop(id_of(thing, "object_id", "id"), None)
+        described.append({**thing, "attributes": known} if known is not None and type(thing) is dict else thing)
+    for number in attributes:
+        faults.found(where, "attributes of an object that objects.json lacks", shown(number))
+    return described
+
+
+def gqa_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
+    """Yield the graphs of a file of GQA, in the order of the file.
+
+    Raises: DataError for a fault, if the checker's mode is "fail".
+    """
+    for member in members:
+        if type(member.value) is not dict:
+            hint = f"{shown(member.value)} (in a file of your own: {nearest(member.key, OWN_KEYS)})"
+            checker.faults.found(f"graph {shown(member.key)}", "a graph that is not an object", hint)
+            continue
+        graph = checker.graph(member.key, member.value, member.repeated)
+        if graph is not None:
+            yield graph
+
+
+GRAPH = ("image", "width", "height", "location", "complete", "objects")
+OBJECT = ("id", "name", "box", "attributes", "relations")
+RELATION = ("name", "object")
+
+
+def own_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
+    """Yield the graphs of a user's own file, in the order of the file.
+
+    Raises: DataError for a fault, such as an unknown field, if the checker's mode is "fail".
+    """
+    for member in members:
+        if member.layout == "beside":
+            words(member, checker.faults)
+            continue
+        image = member.value.get("image") if type(member.value) is dict else None
+        where = f"graph {member.key} ({shown(image)})"
+        plain = _plain_own(member.value, where, checker.faults)
+        if plain is not None and (graph := checker.graph(image, plain, member.repeated)) is not None:
+            yield graph
+
+
+def _plain_own(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
+    """Convert a graph to GQA's form; None if that is not possible."""
+    if type(fields) is not dict:
+        faults.found(where, "a graph that is not an object", shown(fields))
+        return None
+    faults.refuse_unknown(fields, GRAPH, where)
+    if "image" not in fields:
+        faults.found(where, "no image", instead_of("image", fields))
+        return None
+    if type(fields.get("objects")) is not list:
+        known = f", {instead_of('objects', fields)}" if "objects" not in fields else ""
+        faults.found(where, "no list of objects", f"{shown(fields.get('objects'))}{known}")
+        return None
+    objects: dict[str, Any] = {}
+    for position, thing in enumerate(fields["objects"], 1):
+        number = id_of(thing, "id")
+        if number is None:
+            faults.found(where, "an object without an id", f"object {position}: {shown(thing)}")
+        elif number in objects:
+            faults.found(where, "a repeated object id", f"object {position}: {number!r}")
+        else:
+            objects[number] = _own_object(thing, f"{where}, object {number!r}", faults)
+    return {**fields, "objects": objects}
+
+
+def _own_object(thing: dict[str, Any], where: str, faults: Faults) -> dict[str, Any]:
+    faults.refuse_unknown(thing, OBJECT, where)
+    plain = {"name": thing.get("name"), "attributes": thing.get("attributes", [])}
+    if "box" in thing:
+        box = thing["box"]
+        plain |= zip("xywh", box, strict=True) if type(box) is list and len(box) == 4 else {"box": box}
+    relations = thing.get("relations", [])
+    if type(relations) is not list:
+        return {**plain, "relations": relations}
+    for relation in relations:
+        if type(relation) is dict:
+            faults.refuse_unknown(relation, RELATION, where)
+    return {**plain, "relations": [_to(relation) for relation in relations]}
+
+
+def _to(relation: Any) -> Any:
+    return {**relation, "object": id_of(relation, "object")} if type(relation) is dict else relation

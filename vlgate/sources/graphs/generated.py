@@ -1,0 +1,74 @@
+"""Tasks made from the scene graphs in the data folders, found here and read only when a task is wanted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from vlgate.perturb.question_tests import BEYOND, TESTS, Test
+from vlgate.sources.reading.source import ReadOptions
+from vlgate.types import Shape, Task
+
+# Finding scene graphs in data folders; apart from reading them, because every run on a data folder needs it.
+
+PLACES = (
+    "scene-graphs/*.json",
+    "scene-graphs/*.jsonl",
+    "gqa/*sceneGraphs.json",
+    "gqa/sceneGraphs/*.json",
+    "vg/scene_graphs.json",
+    "vg/objects.json",
+)
+"""The places of scene graphs in a data folder.
+
+``objects.json`` is skipped if ``scene_graphs.json`` is in the same folder. Visual Genome's ``*synsets.json``, which
+are lists of words, are always skipped.
+"""
+
+
+def find_graphs(folders: Sequence[Path]) -> list[Path]:
+    """Return the files of scene graphs in data folders, each once, ordered by folder, by ``PLACES`` and by name.
+
+    >>> find_graphs([Path("nowhere")])
+    []
+    """
+    found = [path for folder in folders for place in PLACES for path in sorted(folder.glob(place)) if path.is_file()]
+    once: dict[str, Path] = {}
+    for path in found:
+        whole = path.name == "objects.json" and path.with_name("scene_graphs.json").is_file()
+        if not whole and not path.name.endswith("synsets.json"):
+            once.setdefault(os.path.realpath(path), path)
+    return list(once.values())
+
+
+# Tasks made from the scene graphs in the data folders: the six tests of CARETS, and two more.
+#
+# The six are from Jimenez et al. 2022, section 4.
+
+GENERATED: tuple[Test, ...] = (*TESTS, *BEYOND)
+
+SHAPES: Mapping[str, Shape] = MappingProxyType({f"scene-graphs/{test}": "questions" for test in GENERATED})
+"""The shape of each task, by id."""
+
+
+def read(options: ReadOptions) -> Iterator[Task]:
+    """Yield the wanted tasks, each with ``options.pairs`` question pairs, if a data folder holds scene graphs.
+
+    Faulty parts of a graph are left out and counted, because real data have them; ``vlgate make`` is strict by
+    default. If enough images are in the data folders, only the graphs of these images are used (see
+    ``annotated.ENOUGH``). If the graphs give no question for one of several wanted tests, its task has no cases
+    and says why.
+
+    Raises: DataError if a file does not hold scene graphs, words do not fit the ontology, or the graphs give no
+    question at all.
+    """
+    wanted = [test for test in GENERATED if options.wanted(f"scene-graphs/{test}")]
+    if not wanted or not find_graphs(options.folders):
+        return
+    # Every run asks every source for the names of its tasks. The ontology, the templates and the reader are imported
+    # only in a run that wants one of these tasks and has scene graphs.
+    from vlgate.sources.graphs.annotated import tasks
+
+    yield from tasks(options, wanted)

@@ -1,0 +1,130 @@
+"""Makes the cases of a task from pairs of questions, with images that are perturbed by the boxes of their graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vlgate.errors import ImageError
+from vlgate.perturb.images import perturbed
+from vlgate.perturb.questions import Made, QuestionPair, Test
+from vlgate.perturb.scene_graph import Box
+from vlgate.types import Ask, Capability, Case, LazyImage, Recipe, Task, recipe_of
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+# The image of a perturbed question, which is perturbed by the boxes of its scene graph when it is loaded.
+
+_TWICE = "occlude"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedLoad:
+    """Loads a perturbed image; if the boxes do not fit the file, the error is one of the image, not of the model."""
+
+    made: LazyImage
+    origin: str
+
+    def __call__(self) -> Image:
+        """Return the image.
+
+        Raises: ImageError if the image cannot be loaded, or if none of the boxes is on it.
+        """
+        try:
+            return self.made.load()
+        except ValueError as error:
+            remedy = "use the image that was annotated, or give its width and height in the graph"
+            raise ImageError(self.made.key, f"does not fit {self.origin} ({error})", remedy) from None
+
+    def recipe(self) -> Recipe | None:
+        """Return what the perturbed image is made of."""
+        return recipe_of(self.made)
+
+
+def fitted(
+    image: LazyImage, perturbation: str, boxes: Sequence[Box], size: tuple[int, int] | None, origin: str
+) -> LazyImage:
+    """Return the perturbed image.
+
+    An occluded image has a digest of its boxes at the end of its key, because a case shows two of one image.
+
+    Args:
+        image: the image of the graph.
+        perturbation: the name of a perturbation of images.
+        boxes: the boxes of the objects that the question is about, in the graph.
+        size: (width, height) of the graph; None if it does not say.
+        origin: the graph, for messages.
+    """
+    made = perturbed(image, perturbation, boxes, size=size)
+    key = f"{made.key}-{made.where.rpartition('@')[2][:8]}" if perturbation == _TWICE else made.key
+    return replace(made, key=key, load=FittedLoad(made=made, origin=origin))
+
+
+# Makes the cases of a task from pairs of questions.
+
+
+def capability_of(test: Test) -> Capability:
+    """Return the capability of a test: whether the two answers should stay the same or change.
+
+    >>> capability_of("order-inv"), capability_of("antonym-dir")
+    ('invariance', 'directional')
+    """
+    return "invariance" if test.endswith("-inv") else "directional"
+
+
+def task_of(
+    name: str,
+    made: Made,
+    test: Test,
+    images: Mapping[str, LazyImage],
+    *,
+    left_out: Mapping[str, int] | None = None,
+    note: str = "",
+) -> Task:
+    """Return the task with the question pairs of a test; ``images`` are the graphs' images, by the graphs' ids.
+
+    The task's ``left_out`` includes the number of questions that are missing for lack of graphs, by kind.
+    """
+    wanting = {f"too few graphs for a question of kind {kind}": number for kind, number in made.wanting.items()}
+    return Task(
+        id=name,
+        capability=capability_of(test),
+        shape="questions",
+        cases=tuple(cases_of(made.pairs, images)),
+        left_out={**(left_out or {}), **wanting},
+        note=note,
+    )
+
+
+def cases_of(pairs: Iterable[QuestionPair], images: Mapping[str, LazyImage]) -> Iterator[Case]:
+    """Yield one case per pair: the original and the perturbed question, or the same question about two images.
+
+    The case's origin names the graph, the rule and the objects.
+    """
+    tags: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}  # a task has few: they are kept once
+    for pair in pairs:
+        shown = images[pair.graph.id]
+        first = _perturbed(pair, shown, pair.instead) if pair.instead else shown
+        both = (first, _perturbed(pair, shown, pair.foreground) if pair.perturbation else shown)
+        asked = zip(both[::-1] if pair.reverse else both, pair.questions, pair.choices, strict=True)
+        yield Case(
+            id=pair.id,
+            requests=tuple(Ask(image=seen, question=text, choices=choices) for seen, text, choices in asked),
+            truths=pair.answers,
+            tags=tags.setdefault(tuple(pair.tags.items()), pair.tags),
+            origin=_origin(pair),
+        )
+
+
+def _perturbed(pair: QuestionPair, image: LazyImage, boxes: Sequence[Box]) -> LazyImage:
+    graph = pair.graph
+    size = (graph.width, graph.height) if graph.width and graph.height else None
+    return fitted(image, pair.perturbation, boxes, size, graph.origin or f"graph {graph.id}")
+
+
+def _origin(pair: QuestionPair) -> str:
+    objects = ", ".join("none" if name is None else name for name in pair.objects)
+    return f"{pair.graph.origin or pair.graph.id}, {pair.rule}, objects {objects}"

@@ -1,0 +1,256 @@
+"""Writes and reads files of question pairs: one question per line, GQA's format of questions, or CARETS's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from vlgate.errors import UnknownNameError
+from vlgate.perturb.questions import Asked, QuestionPair, Test
+from vlgate.perturb.questions.drafts import NounPhrase
+from vlgate.sources.reading.records import Record, keyed_records, lined_records
+
+# Writes pairs of questions as CARETS releases them: files that its ``dataset.py`` and vlgate's reader take.
+
+CaretsRow = dict[str, Any]
+
+ENDINGS: Mapping[Test, tuple[str, str]] = MappingProxyType(
+    {
+        "rephrase-inv": ("template", "t"),
+        "order-inv": ("symmetric", "s"),
+        "ontological-inv": ("ontology_ontology", "h"),
+        "negation-dir": ("negation", "n"),
+        "antonym-dir": ("antonym", "a"),
+    }
+)
+"""The end of the file's name and of the perturbed question's id, by test. Perturbed images have no form in CARETS."""
+_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "object": "object_verification",
+        "object-related": "object_verification_rel",
+        "conjunction": "object_verification_conjunction",
+        "disjunction": "object_verification_disjunction",
+        "attribute": "attribute_verification",
+        "attribute-related": "attribute_verification_rel",
+        "object-choice-described": "object_choice_by_attr",
+        "object-choice-related": "object_choice_rel",
+        "attribute-choice": "attribute_choice",
+        "attribute-choice-related": "attribute_choice_rel",
+        "action-choice": "action_choice",
+        "action-choice-related": "action_choice_rel",
+    }
+)
+
+
+def write_carets(pairs: Iterable[QuestionPair], folder: Path) -> int:
+    """Write the pairs into a new folder: a file for each test and kind of question, named as in the release.
+
+    Each file is a list of ``{img_id, label, question_id, sent, question_type, assignment}``, the original before its
+    perturbed question. Pairs of images (VISUAL-INV) are left out, since the release has no form for them.
+
+    Returns: the number of questions.
+    Raises: FileExistsError if the folder exists already; OSError if it cannot be written.
+    """
+    files: dict[str, list[CaretsRow]] = defaultdict(list)
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    for pair in pairs:
+        if pair.test not in ENDINGS or pair.perturbation:
+            continue
+        ending, letter = ENDINGS[pair.test]
+        name = f"{_NAMES[pair.kind]}_{ending}_test.json"
+        image = pair.graph.id.replace("-", "_")
+        number = f"{image}-0-{counts[name, image]}"
+        counts[name, image] += 1
+        for half, identity in enumerate((number, f"{number}-{letter}")):
+            files[name].append(_carets_row(pair, half, identity))
+    folder.mkdir()
+    for name, rows in files.items():
+        (folder / name).write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8", newline="\n")
+    return sum(map(len, files.values()))
+
+
+def _carets_row(pair: QuestionPair, half: int, identity: str) -> CaretsRow:
+    objects = pair.objects[::-1] if half and pair.asked[1].x is pair.asked[0].y else pair.objects
+    return {
+        "img_id": pair.graph.id,
+        "label": {pair.answers[half]: 1.0},
+        "question_id": identity,
+        "sent": pair.questions[half],
+        "question_type": _NAMES[pair.kind],
+        "assignment": _assignment(pair, pair.asked[half], objects, pair.choices[half]),
+    }
+
+
+def _assignment(
+    pair: QuestionPair, asked: Asked, objects: tuple[str | None, ...], choices: tuple[str, ...]
+) -> dict[str, Any]:
+    """The arguments of a question; an object that is not in the image has no id."""
+    x, other = asked.x, asked.y or asked.x.other
+    noun = pair.answers[0] if pair.kind.startswith("object-choice") else x.noun
+    attributes = [*x.attributes, *([asked.attribute] if asked.attribute else [])]
+    found: dict[str, Any] = {"obj1": noun, "obj1_id": objects[0], "attrs1": attributes}
+    if other is not None:
+        found |= {"obj2": other.noun, "obj2_id": objects[1], "attrs2": _attributes(other)}
+    if x.relation:
+        found["2rel1"] = x.relation
+    if pair.kind.startswith("object-choice"):
+        found |= {"obj-category1": x.noun, "obj-category-options1": list(choices)}
+    elif "choice" in pair.kind:
+        found |= {"category1": asked.category, "category-options1": list(choices)}
+    return found
+
+
+def _attributes(phrase: NounPhrase) -> list[str]:
+    return list(phrase.attributes)
+
+
+# Writes and reads files of question pairs: one question per line, or GQA's format of questions.
+
+_REMEDY = "name a file that vlgate make questions wrote, with all its lines, or one of GQA's questions"
+# GQA's structural and semantic types of a question, by its kind (Hudson and Manning 2019, section 3.5).
+_BUILT_AND_ABOUT: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "object": ("verify", "obj"),
+        "object-related": ("verify", "rel"),
+        "conjunction": ("logical", "obj"),
+        "disjunction": ("logical", "obj"),
+        "attribute": ("verify", "attr"),
+        "attribute-related": ("verify", "attr"),
+        "object-choice-described": ("choose", "cat"),
+        "object-choice-related": ("choose", "cat"),
+        "attribute-choice": ("choose", "attr"),
+        "attribute-choice-related": ("choose", "attr"),
+        "action-choice": ("choose", "attr"),
+        "action-choice-related": ("choose", "attr"),
+    }
+)
+
+_KEYED = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+
+Row = dict[str, Any]
+Rows = Iterator[tuple[str, Row]]
+
+
+def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int:
+    """Write every question once, in the order of the pairs, in the format ``form``: "jsonl", "gqa" or "carets".
+
+    - ``jsonl``: one object per line with ``id``, ``image``, ``question``, ``choices``, ``answer``; ``pair``, ``half``
+      ("original" or "perturbed"), ``test``, ``kind``, ``rule`` and ``objects``; and, if the image is perturbed,
+      ``perturbation`` and ``boxes`` [x, y, w, h].
+    - ``gqa``: ``{id: {"imageId", "question", "answer", "fullAnswer", "isBalanced", "groups", "types", ...}}``, the
+      format in which GQA releases its questions. It cannot express a perturbed image, so questions about perturbed
+      images are left out.
+    - ``carets``: the list of CARETS' release, see `carets_files.write_carets`; of the pairs of one test.
+
+    If several pairs ask the same question about an unperturbed image, it is written for the first of them. The same
+    pairs give the same bytes.
+
+    Returns: the number of questions.
+    Raises: UnknownNameError for another ``form``; FileExistsError if the file exists already; OSError if it cannot be
+        written.
+    """
+    if form not in FORMS:
+        raise UnknownNameError("format of questions", form, FORMS)
+    if form == "carets":
+        return write_carets(pairs, file)
+    return _WRITERS[form](_questions(pairs), file)
+
+
+def images_in(file: Path) -> frozenset[str]:
+    """Return the names of the images in a file that ``write_questions`` wrote, or in a file of GQA's questions.
+
+    Raises: DataError, which names the file and line, if it is another file.
+    """
+    records, field = (keyed_records(file), "imageId") if _is_keyed(file) else (lined_records(file, _REMEDY), "image")
+    return frozenset(_image(record, field) for record in records)
+
+
+def _is_keyed(file: Path) -> bool:
+    """Return whether the file begins like GQA's, with an object in an object; in JSON lines there is none."""
+    if not file.is_file():  # reading a pipe would block for ever
+        return False
+    try:
+        with file.open(encoding="utf-8-sig", errors="replace") as stream:
+            return _KEYED.match(stream.read(2**16)) is not None
+    except OSError:  # reading the records raises a better error
+        return False
+
+
+def _image(record: Record, field: str) -> str:
+    if field not in record.fields:
+        raise record.error(f"field {field!r} is missing, expected an image's name", _REMEDY)
+    return record.text(field)
+
+
+def _questions(pairs: Iterable[QuestionPair]) -> Rows:
+    seen: set[tuple[str, str]] = set()
+    for pair in pairs:
+        for half, name in enumerate(("original", "perturbed")):
+            asked = pair.graph.id, pair.questions[half]
+            hidden = pair.foreground if half != pair.reverse else pair.instead
+            if pair.perturbation and (hidden or half != pair.reverse):
+                row = _row(pair, half, name)
+                boxes = [[box.x, box.y, box.w, box.h] for box in hidden]
+                yield f"{pair.test}/{pair.id}/{name}", row | {"perturbation": pair.perturbation, "boxes": boxes}
+            elif asked not in seen:
+                seen.add(asked)
+                yield f"{pair.test}/{pair.id}/{name}", _row(pair, half, name)
+
+
+def _row(pair: QuestionPair, half: int, name: str) -> Row:
+    return {
+        "image": pair.graph.id,
+        "question": pair.questions[half],
+        "choices": list(pair.choices[half]),
+        "answer": pair.answers[half],
+        "pair": pair.id,
+        "half": name,
+        "test": pair.test,
+        "kind": pair.kind,
+        "rule": pair.rule,
+        "objects": list(pair.objects),
+    }
+
+
+def _write_lines(rows: Rows, file: Path) -> int:
+    written = 0
+    with file.open("x", encoding="utf-8", newline="\n") as stream:
+        for name, row in rows:
+            stream.write(json.dumps({"id": name, **row}, ensure_ascii=False) + "\n")
+            written += 1
+    return written
+
+
+def _write_gqa(rows: Rows, file: Path) -> int:
+    found = {name: _as_gqa(name, row) for name, row in rows if "perturbation" not in row}
+    with file.open("x", encoding="utf-8", newline="\n") as stream:
+        stream.write(json.dumps(found, ensure_ascii=False))
+    return len(found)
+
+
+def _as_gqa(name: str, row: Row) -> Row:
+    built, about = _BUILT_AND_ABOUT[row["kind"]]
+    return {
+        "semantic": [],
+        "entailed": [],
+        "equivalent": [name],  # as GQA has it: a question is equivalent to itself
+        "question": row["question"],
+        "imageId": row["image"],
+        "isBalanced": True,
+        "groups": {"global": None, "local": None},
+        "answer": row["answer"],
+        "semanticStr": "",
+        "annotations": {"answer": {}, "question": {}, "fullAnswer": {}},
+        "types": {"detailed": row["kind"], "semantic": about, "structural": built},
+        "fullAnswer": row["answer"],
+    }
+
+
+_WRITERS: Mapping[str, Callable[[Rows, Path], int]] = MappingProxyType({"jsonl": _write_lines, "gqa": _write_gqa})
+FORMS = (*_WRITERS, "carets")
+"""The formats of questions."""

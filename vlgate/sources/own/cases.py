@@ -1,0 +1,231 @@
+"""A user's own cases, one per line of ``cases.jsonl`` or ``cases/*.jsonl``, and the boxes of their images."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from math import ceil, floor
+from pathlib import Path
+from types import MappingProxyType
+
+from vlgate.errors import DataError, nearest, short
+from vlgate.images.files import Pixels, image_size, region_of
+from vlgate.sources.own.files import REMEDY, own_files, own_records
+from vlgate.sources.own.kinds import CaseKind, Find, kind_of
+from vlgate.sources.reading.image_paths import ImagePaths
+from vlgate.sources.reading.records import Places, Record, passed_over
+from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.text_files import collector_paused
+from vlgate.sources.registry import SOURCES
+from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of
+
+# The boxes of a user's own cases: regions of an image, in whole pixels or with fractions as COCO has them.
+
+_MOST = 10**9  # pixels; also refuses infinity and numbers without end
+_FORM = "[left, top, width, height] in pixels"
+
+
+def boxed(record: Record, find: Find) -> Find:
+    """Return a function that finds the region of an image, the ``box`` of a record.
+
+    Raises: DataError if the field is not a box. The function raises one if the box is outside the image.
+    """
+    box = record.fields["box"]
+    if not _is_list(box):
+        record.reject("box", f"a list of four numbers, {_FORM}")
+    pixels = _pixels(record, box)
+
+    def region(record: Record, name: str) -> LazyImage:
+        """Return the region of an image."""
+        image = find(record, name)
+        size = _size(image.where) if image.where else None
+        if size is not None and (pixels[0] >= size[0] or pixels[1] >= size[1]):
+            raise record.error(f"box {box} is outside the image, which has {size[0]} x {size[1]} pixels")
+        return region_of(image, pixels)
+
+    return region
+
+
+def named_boxes(record: Record, requests: Sequence[Request]) -> dict[str, tuple[Pixels, ...]]:
+    """Return the boxes of all that the texts of a record name, by the key of its one image.
+
+    Raises: DataError if the field is not a list of boxes.
+    """
+    if "box" in record.fields:
+        raise record.error("has both 'box' and 'named', but named boxes are those of a whole image")
+    boxes = record.fields["named"]
+    if type(boxes) is not list or not boxes or not all(map(_is_list, boxes)):
+        record.reject("named", f"a list of one or more boxes, each {_FORM}")
+    keys = {image.key for request in requests for image in images_of(request)}
+    return dict.fromkeys(keys, tuple(_pixels(record, box) for box in boxes))
+
+
+def _is_list(box: object) -> bool:
+    if type(box) is not list or len(box) != 4:
+        return False
+    return all(type(side) in {int, float} and -_MOST <= side <= _MOST for side in box)
+
+
+def _pixels(record: Record, box: Sequence[float]) -> Pixels:
+    """The smallest region of whole pixels that holds a box: every pixel that it touches."""
+    left, top, width, height = box
+    if width <= 0 or height <= 0:
+        size = f"{width:g} x {height:g} pixels, expected at least 1 x 1"
+        raise record.error(f"box {box} is {size}; write [left, top, width, height]")
+    # Sums such as 0.1 + 0.2 are beyond their true values by less than a millionth of a pixel.
+    right, bottom = ceil(round(left + width, 6)), ceil(round(top + height, 6))
+    if left < 0 or top < 0:
+        begin = max(0, floor(left)), max(0, floor(top))
+        inside = right > 0 and bottom > 0
+        hint = f"cut it at the edge, [{begin[0]}, {begin[1]}, {right - begin[0]}, {bottom - begin[1]}]"
+        where = "begins outside the image" if inside else "is outside the image"
+        raise record.error(f"box {box} {where}: left and top are at least 0", hint if inside else "")
+    return floor(left), floor(top), right - floor(left), bottom - floor(top)
+
+
+@lru_cache(maxsize=4096)  # the lines about an image follow each other
+def _size(path: str) -> tuple[int, int] | None:
+    return image_size(path)
+
+
+# A user's own cases: the files ``cases.jsonl`` or ``cases/*.jsonl`` of a data folder, one case per line.
+#
+# They may also be JSON, CSV or TSV (see ``own_files``). Each line is an object with ``task`` (such as
+# ``mine/spatial``), the fields of one kind of case, and optionally ``id`` and ``tags``. Images are named by their
+# paths in the data folder.
+#
+# - pair: ``image``, ``caption``, ``foil``; - choice: ``image``, ``caption``, ``foils`` [one or more]; - choice between
+# images: ``image``, ``other_images`` [one or more], ``caption``; - statement: ``image``, ``statement``, ``is_true``; -
+# 2x2: ``images`` [a, b], ``captions`` [of a, of b]; - set: ``image``, ``true`` [two sentences], ``false`` [two
+# sentences]; with one sentence as ``false``, two true and one false; - single question: ``image``, ``question``,
+# ``answer`` (yes or no); - crossed questions: ``images`` [a, b], ``questions`` [two], ``answers`` [[two about a], [two
+# about b]], and optionally ``choices``; - questions: ``image``, ``question``, ``answer``, ``perturbed``,
+# ``perturbed_answer``, ``kind`` ("invariance" if the answer must stay the same, "directional" if it must change), and
+# optionally ``choices`` and ``perturbed_image``. Without ``choices``, a question whose two answers are yes or no has
+# the choices yes and no; - twins: ``image``, which is not as usual, ``twin``, the same image as usual, ``question``,
+# ``answer`` [of the image], ``prior`` [the answer of the twin], and optionally ``choices``.
+#
+# A line with texts or a single question about one image may have a ``box``: [left, top, width, height], in pixels;
+# with fractions, it is every pixel that the box touches. It may also have ``named``, a list of the boxes of all that
+# the texts name, which a search for smallest changes never covers.
+
+_TASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
+
+
+def shapes(folders: Sequence[Path]) -> Mapping[str, Shape]:
+    """Return the shape of each task in the user's files, by id.
+
+    Raises: DataError, which names the file and line, if a line is not a JSON object, a task's id is not of the form
+    ``name/name`` or begins with a benchmark's name, a line has the fields of no kind of case or of several kinds, or
+    a task has cases of two kinds.
+    """
+    return {task: kind.shape for task, kind in _kinds(folders).items()}
+
+
+def read(options: ReadOptions) -> Iterator[Task]:
+    """Yield the wanted tasks, each with its cases from all files, in the order of the folders, files and lines.
+
+    The id of a case is its field ``id``; without that field, it is the file's name and the line's number. The
+    capability of a pair is foil, that of a 2x2 or a set is compositional, and that of questions is their ``kind``.
+    Each entry of the object ``tags`` is a slice.
+
+    Raises: DataError, which names the file and line, in the cases that ``shapes`` lists, and if a field is missing,
+    unknown or of a wrong type, an id is repeated in a task, the answers do not fit their kind or choices, what is
+    true is also false, a box is outside its image, or an image's name leads out of the data folder.
+    """
+    kinds = {task: kind for task, kind in _kinds(options.folders).items() if options.wanted(task)}
+    cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}
+    homes = own_files(options.folders) if kinds else {}
+    find = ImagePaths(folders=options.folders, homes=homes).find
+    with collector_paused():
+        for file in homes:
+            for record in own_records(file):
+                if (task := str(record.fields["task"])) in kinds:
+                    case = _case(record, kinds[task], find)
+                    before = cases[task].setdefault(case.id, case)
+                    if before is not case:
+                        where = _origin_of(before, record.file, homes)
+                        raise record.error(f"id {short(case.id)!r} is already used in task {task!r} ({where})")
+    for task, kind in kinds.items():
+        yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
+
+
+def _origin_of(case: Case, file: Path, homes: Iterable[Path]) -> str:
+    """The origin of a case that has an id already; with its path if another file has the same name."""
+    same = [home for home in homes if home.name == file.name and home != file]
+    other = next((home for home in same for record in own_records(home) if _id(record) == case.id), None)
+    return case.origin if other is None else f"{other}: {case.origin}; give each case an id"
+
+
+def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
+    found: dict[str, CaseKind] = {}
+    for file in own_files(folders):
+        status = file.stat()
+        for task, (kind, line) in _tasks(
+            file, (status.st_mtime_ns, status.st_ctime_ns, status.st_size), passed_over()
+        ).items():
+            if found.setdefault(task, kind) is not kind:
+                raise DataError(file, line, _two_kinds(task), REMEDY)
+    return found
+
+
+@lru_cache(maxsize=64)  # a run calls this about five times, and 100,000 lines take 0.5 s
+def _tasks(file: Path, _state: tuple[int, ...], _passed: Places) -> Mapping[str, tuple[CaseKind, str]]:
+    """Return the kind of each task in a file, and the first line of that task."""
+    found: dict[str, tuple[CaseKind, str]] = {}
+    for record in own_records(file):
+        task, kind = _task(record), kind_of(record)
+        if found.setdefault(task, (kind, record.id))[0] is not kind:
+            raise record.error(_two_kinds(task))
+    return MappingProxyType(found)
+
+
+def _two_kinds(task: str) -> str:
+    return f"task {task!r} has an earlier case of another kind, but all cases of a task must be of one kind"
+
+
+def _task(record: Record) -> str:
+    task = record.text("task")
+    if not _TASK.fullmatch(task):
+        record.reject("task", "a name of two or more parts such as 'mine/spatial'")
+    taken = task.partition("/")[0]
+    if taken in SOURCES and SOURCES[taken] != __name__:
+        raise record.error(f"task {task!r} begins with {taken!r}, which is the name of a benchmark")
+    return task
+
+
+def _case(record: Record, kind: CaseKind, find: Find) -> Case:
+    record = replace(record, remedy=kind.remedy)
+    for field in record.fields:
+        if field not in kind.fields:
+            raise record.error(f"field {short(field)!r} is unknown ({nearest(field, kind.fields)})")
+    requests, truths = kind.ask(record, boxed(record, find) if "box" in record.fields else find)
+    return Case(
+        id=_id(record),
+        requests=requests,
+        truths=truths,
+        tags=_tags(record),
+        origin=f"{record.file.name}, record {short(record.id)}",
+        named=named_boxes(record, requests) if "named" in record.fields else {},
+    )
+
+
+def _id(record: Record) -> str:
+    given = record.fields.get("id", f"{record.file.stem} {record.id}")
+    if type(given) is int:
+        return str(given)
+    if type(given) is not str or not given.strip() or not given.isprintable():
+        record.reject("id", "an integer or a string of printable characters")
+    return given
+
+
+def _tags(record: Record) -> dict[str, str]:
+    tags = record.fields.get("tags", {})
+    values = tags.values() if type(tags) is dict else [None]
+    if any(type(value) not in {str, int, float, bool} for value in values) or not "".join(tags).isprintable():
+        record.reject("tags", "an object of strings, numbers or booleans, its names of printable characters")
+    texts = record.nested("tags") if tags else record
+    return {name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()}

@@ -1,0 +1,372 @@
+"""The kinds of a user's own cases: the fields of a line, and the questions and texts that they become."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from vlgate.errors import nearest, short
+from vlgate.sources.reading.records import Record
+from vlgate.sources.reading.source import QUAD_TRUTHS, quad_requests
+from vlgate.types import Ask, Capability, LazyImage, Match, Request, Shape
+
+# The questions of a user's own cases: single, original and perturbed, crossed, and those about twins.
+
+Find = Callable[[Record, str], LazyImage]
+"""What returns the image of a record by its name."""
+Asked = tuple[tuple[Request, ...], tuple[bool | str, ...]]
+"""The requests of a case and their truths."""
+YES_NO = ("yes", "no")
+"""The choices of questions without choices whose right answers are all yes or no."""
+
+
+def question_pair(record: Record, find: Find) -> Asked:
+    """Return the requests and the truths of an original question and its perturbed partner.
+
+    Raises: DataError if the answers do not fit their kind or their choices.
+    """
+    answers = _answer(record, "answer"), _answer(record, "perturbed_answer")
+    choices = _choices(record, answers)
+    plain = [plain_text(answer) for answer in answers]
+    if (plain[0] == plain[1]) != (record.fields["kind"] == "invariance"):
+        expected = "the same answer twice" if record.fields["kind"] == "invariance" else "two different answers"
+        raise record.error(f"kind is {record.fields['kind']!r}, but the answers are {answers}; expected {expected}")
+    image = record.text("image")
+    second = record.text("perturbed_image") if "perturbed_image" in record.fields else image
+    asked = ((image, record.text("question")), (second, record.text("perturbed")))
+    return tuple(Ask(image=find(record, p), question=text, choices=choices) for p, text in asked), answers
+
+
+def twins(record: Record, find: Find) -> Asked:
+    """Return the requests and the truths of a question about an image that is not as usual, and about its twin.
+
+    Raises: DataError if both answers are equal, or one is not among the choices.
+    """
+    answers = _answer(record, "prior"), _answer(record, "answer")
+    if plain_text(answers[0]) == plain_text(answers[1]):
+        raise record.error(f"answer and prior are both {answers[0]!r}; expected the answers of two different images")
+    choices, question = _choices(record, answers), record.text("question")
+    images = [find(record, record.text(field)) for field in ("twin", "image")]
+    return tuple(Ask(image=image, question=question, choices=choices) for image in images), answers
+
+
+def single(record: Record, find: Find) -> Asked:
+    """Return the request and the truth of one question whose answer is yes or no.
+
+    Raises: DataError if the answer is another one.
+    """
+    answer = plain_text(_answer(record, "answer"))
+    if answer not in YES_NO:
+        record.reject("answer", "yes or no, unless the line has a perturbed question too")
+    image = find(record, record.text("image"))
+    return (Ask(image=image, question=record.text("question"), choices=YES_NO),), (answer,)
+
+
+def crossed(record: Record, find: Find) -> Asked:
+    """Return the requests and the truths of two questions about two images.
+
+    Raises: DataError if there are not two of each, the images are the same, an answer is not among the choices, or the
+        answers are not crossed.
+    """
+    found, asked = two_images(record, find), record.texts("questions", 2)
+    rows = record.fields.get("answers")
+    if type(rows) is not list or len(rows) != len(found) or any(type(row) is not list for row in rows):
+        record.reject("answers", "two lists, the answers about the first image and about the second")
+    if any(type(answer) is bool for row in rows for answer in row):
+        record.reject("answers", 'two lists of texts; write "yes" and "no" in quotes')
+    answers = tuple(answer for row in rows for answer in replace(record, fields={"answers": row}).texts("answers", 2))
+    choices = _choices(record, answers)
+    _refuse_not_crossed(record, asked, answers)
+    return tuple(Ask(image=one, question=text, choices=choices) for one in found for text in asked), answers
+
+
+def _refuse_not_crossed(record: Record, asked: tuple[str, ...], answers: tuple[str, ...]) -> None:
+    """Refuse answers that a model gets right that does not look, or that does not read the question."""
+    plain = [plain_text(answer) for answer in answers]  # two about the first image, two about the second
+    for place, question in enumerate(asked):
+        if plain[place] == plain[place + 2]:
+            raise record.error(f"both images have the answer {answers[place]!r} to {question!r}; cross the answers")
+    for place, name in enumerate(record.texts("images", 2)):
+        if plain[2 * place] == plain[2 * place + 1]:
+            raise record.error(
+                f"both questions have the answer {answers[2 * place]!r} about {name!r}; cross the answers"
+            )
+
+
+def two_images(record: Record, find: Find) -> list[LazyImage]:
+    """Return the two images of a line.
+
+    Raises: DataError if there are not two, or if they are the same.
+    """
+    names = record.texts("images", 2)
+    images = [find(record, name) for name in names]
+    if images[0] == images[1]:
+        raise record.error(f"the images are both {short(names[0])!r}; expected two")
+    return images
+
+
+def plain_text(text: str) -> str:
+    """Return a text as ``normal_answer`` does, in Unicode's form NFC: two that look alike are equal."""
+    from vlgate.judging.answers import normal_answer
+
+    return normal_answer(unicodedata.normalize("NFC", text))
+
+
+def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple[str, ...]) -> None:
+    """Refuse texts that are also among others: case, spaces, closing punctuation and Unicode form make no difference.
+
+    Raises: DataError, which names the text.
+    """
+    known = set(map(plain_text, others))
+    for text in texts:
+        if plain_text(text) in known:
+            raise record.error(f"{what} both {text!r}, so no model can be right; expected two different texts")
+
+
+def _answer(record: Record, field: str) -> str:
+    """The text in a field of an answer; an error says what to write for true, a number or a list."""
+    value = record.fields.get(field)
+    if type(value) is bool:
+        record.reject(field, f'a text; write "{"yes" if value else "no"}" in quotes')
+    if type(value) in {int, float}:
+        record.reject(field, f'a text; write "{value}" in quotes')
+    if type(value) is list and value and type(value[0]) is str:
+        record.reject(field, f"one text; write {json.dumps(short(value[0]), ensure_ascii=False)} without brackets")
+    return record.text(field)
+
+
+def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
+    """The choices of a question; yes and no if there are none and it is answered so."""
+    choices = record.fields.get("choices", [])
+    if type(choices) is not list or any(type(choice) is not str or not choice.strip() for choice in choices):
+        record.reject("choices", "a list of strings")
+    plain = {plain_text(answer) for answer in answers}
+    if choices and not plain <= set(map(plain_text, choices)):
+        raise record.error(f"answers {answers} are not all among the choices {choices}")
+    if not choices and plain <= set(YES_NO):
+        return YES_NO  # so that a model that only matches can answer, too
+    return tuple(choices)
+
+
+# The texts of a user's own cases: each function returns the requests of a line, and their truths.
+
+
+def pair(record: Record, find: Find) -> Asked:
+    """A caption and its foil.
+
+    Raises: DataError if both are the same.
+    """
+    image, texts = find(record, record.text("image")), (record.text("caption"), record.text("foil"))
+    refuse_same(record, "caption and foil are", texts[:1], texts[1:])
+    return tuple(Match(image=image, text=text) for text in texts), (True, False)
+
+
+def choice(record: Record, find: Find) -> Asked:
+    """A caption and several foils.
+
+    Raises: DataError if the caption is among the foils.
+    """
+    image = find(record, record.text("image"))
+    caption, foils = record.text("caption"), record.texts("foils")
+    refuse_same(record, "caption and foil are", (caption,), foils)
+    asked = tuple(Match(image=image, text=text) for text in (caption, *foils))
+    return asked, (True, *(False,) * len(foils))
+
+
+def image_choice(record: Record, find: Find) -> Asked:
+    """A caption, the image that it belongs to, and other images.
+
+    Raises: DataError if the image is among the others.
+    """
+    names = record.text("image"), *record.texts("other_images")
+    images = [find(record, name) for name in names]
+    if images[0] in images[1:]:
+        raise record.error(f"image {short(names[0])!r} is also among other_images")
+    caption = record.text("caption")
+    return tuple(Match(image=image, text=caption) for image in images), (True, *(False,) * (len(names) - 1))
+
+
+def statement(record: Record, find: Find) -> Asked:
+    """A statement that is true or false.
+
+    Raises: DataError if ``is_true`` is neither true nor false.
+    """
+    truth = record.fields.get("is_true")
+    if type(truth) is not bool:
+        record.reject("is_true", "true or false")
+    return (Match(image=find(record, record.text("image")), text=record.text("statement")),), (truth,)
+
+
+def quad(record: Record, find: Find) -> Asked:
+    """Two images and a caption of each.
+
+    Raises: DataError if the images or the captions are the same.
+    """
+    images = two_images(record, find)
+    captions = record.texts("captions", 2)
+    refuse_same(record, "the captions are", captions[:1], captions[1:])
+    return quad_requests(images, captions), QUAD_TRUTHS
+
+
+def sentence_set(record: Record, find: Find) -> Asked:
+    """Two true and two false sentences.
+
+    Raises: DataError if one is true and false.
+    """
+    return _sentences(record, find, record.texts("true", 2), record.texts("false", 2))
+
+
+def two_true(record: Record, find: Find) -> Asked:
+    """Two true sentences and a false one.
+
+    Raises: DataError if one is true and false.
+    """
+    return _sentences(record, find, record.texts("true", 2), (record.text("false"),))
+
+
+def _sentences(record: Record, find: Find, true: tuple[str, ...], false: tuple[str, ...]) -> Asked:
+    refuse_same(record, "a true and a false sentence are", true, false)
+    image = find(record, record.text("image"))
+    truths = (*(True for _ in true), *(False for _ in false))
+    return tuple(Match(image=image, text=text) for text in (*true, *false)), truths
+
+
+# The kinds of a user's own cases: the fields of a line, and what they become.
+
+ANYWHERE = ("task", "id", "tags")
+"""The fields that a line of every kind may have."""
+_BOX = ("box", "named")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseKind:
+    """A kind of case: the shape and capability of its task, the fields of a line, and what turns a line into requests.
+
+    ``needed`` are the fields that a line must have, ``allowed`` those that it may have. ``ask`` returns the requests
+    and the truths of a line.
+    """
+
+    shape: Shape
+    capability: Capability
+    needed: tuple[str, ...]
+    ask: Callable[[Record, Find], Asked]
+    allowed: tuple[str, ...] = ()
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """All fields that a line can have."""
+        return (*ANYWHERE, *self.needed, *self.allowed)
+
+    @property
+    def remedy(self) -> str:
+        """The remedy of an error in a line of this kind: the fields that it must and may have."""
+        may = ", ".join((*ANYWHERE[1:], *self.allowed))
+        return f"write a line with the fields task, {', '.join(self.needed)}, and perhaps {may}"
+
+
+_KINDS: Mapping[str, CaseKind] = MappingProxyType(
+    {
+        "foil": CaseKind(shape="pair", capability="foil", needed=("image", "caption", "foil"), ask=pair, allowed=_BOX),
+        "foils": CaseKind(
+            shape="choice", capability="foil", needed=("image", "caption", "foils"), ask=choice, allowed=_BOX
+        ),
+        "other_images": CaseKind(
+            shape="image_choice",
+            capability="foil",
+            needed=("image", "other_images", "caption"),
+            ask=image_choice,
+        ),
+        "statement": CaseKind(
+            shape="single",
+            capability="foil",
+            needed=("image", "statement", "is_true"),
+            ask=statement,
+            allowed=_BOX,
+        ),
+        "captions": CaseKind(shape="quad", capability="compositional", needed=("images", "captions"), ask=quad),
+        "true": CaseKind(
+            shape="set",
+            capability="compositional",
+            needed=("image", "true", "false"),
+            ask=sentence_set,
+            allowed=_BOX,
+        ),
+        "questions": CaseKind(
+            shape="question_quad",
+            capability="compositional",
+            needed=("images", "questions", "answers"),
+            ask=crossed,
+            allowed=("choices",),
+        ),
+    },
+)
+"""The kinds of case, each by the field that no other kind has."""
+_TWO_TRUE = CaseKind(shape="two_true", capability="foil", needed=("image", "true", "false"), ask=two_true, allowed=_BOX)
+_TWINS = CaseKind(
+    shape="twin_questions",
+    capability="directional",
+    needed=("image", "twin", "question", "answer", "prior"),
+    ask=twins,
+    allowed=("choices",),
+)
+_SINGLE = CaseKind(shape="single", capability="foil", needed=("image", "question", "answer"), ask=single, allowed=_BOX)
+_ASKED = ("image", "question", "answer", "perturbed", "perturbed_answer", "kind")
+_PAIRS: Mapping[str, CaseKind] = MappingProxyType(
+    {
+        "invariance": CaseKind(
+            shape="questions",
+            capability="invariance",
+            needed=_ASKED,
+            ask=question_pair,
+            allowed=("choices", "perturbed_image"),
+        ),
+        "directional": CaseKind(
+            shape="questions",
+            capability="directional",
+            needed=_ASKED,
+            ask=question_pair,
+            allowed=("choices", "perturbed_image"),
+        ),
+    },
+)
+_EVERY = (*_KINDS.values(), _TWO_TRUE, *_PAIRS.values(), _TWINS, _SINGLE)
+
+
+def kind_of(record: Record) -> CaseKind:
+    """Return the kind of case of a line.
+
+    Raises: DataError if the line has the fields of no kind, or of several kinds.
+    """
+    marks = [mark for mark in (*_KINDS, "question") if mark in record.fields]
+    if "prior" in record.fields and not marks:
+        return _TWINS
+    if len(marks) != 1 or ("prior" in record.fields and marks != ["question"]):
+        raise record.error(_no_kind(record))
+    if marks == ["question"]:
+        return _of_question(record)
+    if marks == ["true"] and type(record.fields.get("false")) is str:
+        return _TWO_TRUE
+    return _KINDS[marks[0]]
+
+
+def _of_question(record: Record) -> CaseKind:
+    if "prior" in record.fields:
+        return _TWINS
+    if not {"perturbed", "perturbed_answer", "perturbed_image", "kind"} & set(record.fields):
+        return _SINGLE
+    if record.text("kind") not in _PAIRS:
+        record.reject("kind", " or ".join(map(repr, _PAIRS)))
+    return _PAIRS[record.text("kind")]
+
+
+def _no_kind(record: Record) -> str:
+    """Say which fields each kind of case has; before that, which field is probably misspelled."""
+    known = dict.fromkeys(field for kind in _EVERY for field in kind.fields)
+    misspelled = (field for field in record.fields if field not in known and get_close_matches(field, known))
+    hint = next((f"field {field!r} is unknown ({nearest(field, known)}); " for field in misspelled), "")
+    kinds = "; ".join(dict.fromkeys(", ".join(kind.needed) for kind in _EVERY))
+    return f"{hint}expected the fields of one kind of case ({kinds}), not {', '.join(record.fields)}"

@@ -1,0 +1,1 @@
+"""The tasks about the drawn scenes."""

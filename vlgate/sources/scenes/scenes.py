@@ -1,0 +1,238 @@
+"""The tasks of the drawn scenes: the shipped ones, and those made with another seed or number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from vlgate import fixtures
+from vlgate.errors import DataError
+from vlgate.fixtures.scenes.draw import Drawing
+from vlgate.sources.graphs.generated import GENERATED
+from vlgate.sources.reading.source import ReadOptions
+from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, Shape, Task, images_of
+
+if TYPE_CHECKING:
+    from vlgate.fixtures.scenes.graph import Graph
+    from vlgate.perturb.images.registry import PerturbedLoad
+
+
+# The file with the tasks about the drawn scenes of seed 0: written from tasks, and read as the same tasks.
+#
+# It is a zip archive of JSON with one member for each task. A member lists the images and the cases. An image is its
+# key, its origin and its scene graph, or a perturbation of another image.
+
+FILE = Path(fixtures.__path__[0]) / "scenes" / "default.zip"
+WRITTEN = (1980, 1, 1, 0, 0, 0)  # the earliest time that an archive can hold
+
+
+def shipped(task_ids: Iterable[str]) -> Iterator[Task]:
+    """Read the tasks of these ids, in their order; their images are drawn when they are loaded.
+
+    Raises: DataError if the file lacks one.
+    """
+    with ZipFile(FILE) as archive:
+        there = frozenset(archive.namelist())
+        for task_id in task_ids:
+            if _member(task_id) not in there:
+                raise DataError(FILE, _member(task_id), "it is missing", "run scripts/write_scenes.py")
+            yield _task(task_id, json.loads(archive.read(_member(task_id))))
+
+
+def shipped_version() -> str:
+    """Return the version of the shipped tasks: 12 hexadecimal digits that change with their content."""
+    members = read_contents()
+    content = b"".join(name.encode() + b"\0" + members[name] + b"\0" for name in sorted(members))
+    return sha256(content).hexdigest()[:12]
+
+
+def read_contents() -> dict[str, bytes]:
+    """Return the members of the file by name."""
+    with ZipFile(FILE) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def contents(tasks: Iterable[Task]) -> dict[str, bytes]:
+    """Return the members of the file by name, for tasks whose images are drawn, with or without a perturbation."""
+    return {_member(task.id): _packed(task) for task in tasks}
+
+
+def write(members: Mapping[str, bytes], file: Path = FILE) -> None:
+    """Write the members into an archive."""
+    with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, content in members.items():
+            archive.writestr(ZipInfo(name, WRITTEN), content, ZIP_DEFLATED)
+
+
+def _member(task_id: str) -> str:
+    return f"{task_id.removeprefix('scenes/')}.json"
+
+
+def _packed(task: Task) -> bytes:
+    requests = [_asked(request) for case in task.cases for request in case.requests]
+    shown = list(dict.fromkeys(chain.from_iterable(map(_with_original, (request.image for request in requests)))))
+    place = {image: number for number, image in enumerate(shown)}
+    content = {
+        "capability": task.capability,
+        "shape": task.shape,
+        "left_out": dict(task.left_out),
+        "note": task.note,
+        "images": [_packed_image(image, place) for image in shown],
+        "cases": [
+            {
+                "id": case.id,
+                "requests": [_packed_request(_asked(request), place) for request in case.requests],
+                "truths": case.truths,
+                "tags": dict(case.tags),
+                "origin": case.origin,
+            }
+            for case in task.cases
+        ],
+    }
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _asked(request: Request) -> Ask | Match:
+    if isinstance(request, Read | Compare):
+        raise TypeError(f"{request!r} has not one image; the file holds questions and texts about images")
+    return request
+
+
+def _with_original(image: LazyImage) -> tuple[LazyImage, ...]:
+    """Return the image that a perturbed one is made of, and the perturbed one."""
+    return (_perturbation(image).image, image) if not isinstance(image.load, Drawing) else (image,)
+
+
+def _perturbation(image: LazyImage) -> PerturbedLoad:
+    from vlgate.perturb.images.registry import PerturbedLoad
+    from vlgate.sources.graphs.question_cases import FittedLoad
+
+    inner = image.load.made.load if isinstance(image.load, FittedLoad) else None
+    if not isinstance(inner, PerturbedLoad) or not isinstance(inner.image.load, Drawing):
+        raise TypeError(f"image {image.key!r} is neither drawn nor perturbed once; the file holds no others")
+    return inner
+
+
+def _packed_image(image: LazyImage, place: Mapping[LazyImage, int]) -> dict[str, Any]:
+    if isinstance(image.load, Drawing):
+        return {"key": image.key, "where": image.where, "graph": image.load.graph}
+    load = _perturbation(image)
+    boxes = [[box.x, box.y, box.w, box.h] for box in load.boxes]
+    return {"of": place[load.image], "perturbation": load.name, "boxes": boxes}
+
+
+def _packed_request(request: Ask | Match, place: Mapping[LazyImage, int]) -> list[Any]:
+    if isinstance(request, Match):
+        return [place[request.image], request.text]
+    return [place[request.image], request.question, request.choices]
+
+
+def _task(task_id: str, content: Mapping[str, Any]) -> Task:
+    images = _images(content["images"])
+    return Task(
+        id=task_id,
+        capability=content["capability"],
+        shape=content["shape"],
+        cases=tuple(_case(row, images) for row in content["cases"]),
+        left_out=content["left_out"],
+        note=content["note"],
+    )
+
+
+def _images(rows: Sequence[Mapping[str, Any]]) -> list[LazyImage]:
+    images: list[LazyImage] = []
+    for row in rows:
+        if "graph" in row:
+            images.append(LazyImage(key=row["key"], where=row["where"], load=Drawing(graph=row["graph"])))
+        else:
+            images.append(_perturbed(images[row["of"]], rows[row["of"]]["graph"], row))
+    return images
+
+
+def _perturbed(image: LazyImage, graph: Graph, row: Mapping[str, Any]) -> LazyImage:
+    from vlgate.perturb.scene_graph import Box
+    from vlgate.sources.graphs.question_cases import fitted
+
+    boxes = [Box(x=x, y=y, w=w, h=h) for x, y, w, h in row["boxes"]]
+    return fitted(image, row["perturbation"], boxes, (graph["width"], graph["height"]), image.where)
+
+
+def _case(row: Mapping[str, Any], images: Sequence[LazyImage]) -> Case:
+    return Case(
+        id=row["id"],
+        requests=tuple(_request(images[number], *asked) for number, *asked in row["requests"]),
+        truths=tuple(row["truths"]),
+        tags=row["tags"],
+        origin=row["origin"],
+    )
+
+
+def _request(image: LazyImage, text: str, choices: Sequence[str] | None = None) -> Ask | Match:
+    if choices is None:
+        return Match(image=image, text=text)
+    return Ask(image=image, question=text, choices=tuple(choices))
+
+
+# The tasks about the drawn scenes, which need no data folder.
+
+_FOILS = (
+    "existence",
+    "plurality",
+    "counting-balanced",
+    "counting-small",
+    "counting-adversarial",
+    "relations",
+    "depth",
+    "action-replacement",
+    "actant-swap",
+    "coreference",
+    "foil-it",
+    "attributes",
+    "object-size",
+    "object-location",
+    "attribute-material",
+    "attribute-size",
+    "attribute-state",
+    "relation-action",
+)
+SHAPES: Mapping[str, Shape] = MappingProxyType(
+    {
+        **{f"scenes/{name}": "pair" for name in _FOILS},
+        "scenes/word-swap": "quad",
+        "scenes/active-passive": "active_passive_set",
+        "scenes/coordination": "set",
+        "scenes/relative-clause": "set",
+        **{f"scenes/{test}": "questions" for test in GENERATED},
+    },
+)
+"""The shape of each task, by id."""
+TASKS: tuple[str, ...] = tuple(SHAPES)
+SHIPPED_SEED = 0
+
+
+def read(options: ReadOptions) -> Iterator[Task]:
+    """Yield the wanted tasks for the seed ``options.seed``; no image is drawn, and no folder is read.
+
+    The tasks of seed 0 are those of the shipped file, so that their figures can be compared between releases; those of
+    other seeds are made. They come in the order of ``TASKS``.
+    """
+    wanted = [task_id for task_id in TASKS if options.wanted(task_id)]
+    if options.seed == SHIPPED_SEED:
+        yield from shipped(wanted)
+    else:  # the import takes 0.3 s, because it loads the looks of all things
+        from vlgate.sources.scenes.made import make
+
+        yield from make(wanted, options.seed)
+
+
+def graphs(task: Task) -> dict[str, Graph]:
+    """Return the scene graphs of a task's drawn images, by image key, in the format of GQA's JSON."""
+    requests = (request for case in task.cases for request in case.requests)
+    images = (image for request in requests for image in images_of(request))
+    return {image.key: image.load.graph for image in images if isinstance(image.load, Drawing)}

@@ -1,0 +1,1 @@
+"""Studies beside a run: the papers' analyses, acuity charts, and which task catches which defect."""

@@ -1,0 +1,325 @@
+"""Draws the acuity charts of a model: cost, trials, gates; a table, SVG and a page of HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from markupsafe import Markup
+
+from vlgate.errors import OptionError, VlgateError, described
+from vlgate.gates.acuity import AcuityDecision, AcuityGate, decide_acuity, said
+from vlgate.gates.thresholds import checked_thresholds, toml_of
+from vlgate.metrics.perception import Acuity, Counts, Faculty, band, grid, posterior
+from vlgate.metrics.stats import wilson
+from vlgate.record.options import Options
+from vlgate.record.whole_file import write_whole
+from vlgate.run.loading import load_model
+from vlgate.studies.acuity.record import FILE, ChartRun, text_of
+from vlgate.studies.acuity.staircase import charts, cost, seconds_per_call
+from vlgate.types import FloatArray
+
+# The charts as SVG: for each faculty the observed shares with their intervals, the fitted curve, and the threshold.
+
+WIDTH, HEIGHT = 420, 300
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 58, 40
+_MARKS = 5
+_TOGETHER = 6  # trials of a point at least
+STYLES = ("now", "before")
+"""The classes of the release and of the earlier one."""
+CSS = Path(__file__).with_name("chart.css").read_text(encoding="utf-8")
+
+
+def panel(faculty: Faculty, releases: Sequence[ChartRun]) -> Markup:
+    """Return the chart of one faculty as an SVG element: the first release, and perhaps an earlier one."""
+    drawn = [
+        (style, one, found) for style, one in zip(STYLES, releases, strict=False) if (found := one.chart(faculty.name))
+    ]
+    told = "; ".join(f"{one.model}: {said(found)}" for _, one, found in drawn)
+    start = Markup(
+        '<svg class="acuity" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{t}">'
+        "<title>{t}</title>"
+    ).format(w=WIDTH, h=HEIGHT, t=f"{faculty.name}: {told}")
+    return Markup().join([start, *_inside(faculty, drawn), Markup("</svg>")])
+
+
+def sheet(faculties: Sequence[Faculty], releases: Sequence[ChartRun]) -> str:
+    """Return all charts as one SVG file that needs no other."""
+    columns = min(2, len(faculties))
+    rows = -(-len(faculties) // columns)
+    width, height = columns * WIDTH, rows * HEIGHT
+    parts = [
+        Markup('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}">').format(
+            w=width, h=height
+        ),
+        Markup("<style>{}</style>").format(Markup(CSS)),  # noqa: S704  # our own file
+        Markup('<rect width="{}" height="{}" style="fill: var(--page)"/>').format(width, height),
+    ]
+    for number, faculty in enumerate(faculties):
+        place = Markup('<g transform="translate({} {})">').format(number % columns * WIDTH, number // columns * HEIGHT)
+        parts += [place, panel(faculty, releases), Markup("</g>")]
+    return str(Markup("\n").join([*parts, Markup("</svg>")])) + "\n"
+
+
+def _inside(faculty: Faculty, drawn: Sequence[tuple[str, ChartRun, Acuity]]) -> Iterator[Markup]:
+    yield Markup('<rect class="panel" width="{}" height="{}" rx="8"/>').format(WIDTH, HEIGHT)
+    yield Markup('<text class="title" x="{}" y="18">{}</text>').format(_LEFT, faculty.name)
+    yield from _axes(faculty)
+    for row, (style, release, found) in enumerate(drawn):
+        yield Markup('<g class="{}">').format(style)
+        yield Markup('<text class="said" x="{}" y="{}">{} {}: {}</text>').format(
+            _LEFT, 34 + 15 * row, "●" if style == "now" else "○", _short(release.model), said(found)
+        )
+        yield from _curve(found)
+        yield Markup("</g>")
+
+
+def _axes(faculty: Faculty) -> Iterator[Markup]:
+    for value in (0.0, 0.25, 0.5, 0.75, 1.0):
+        y = _down(value)
+        kind = "chance" if value == 0.5 else "grid"
+        yield Markup('<line class="{}" x1="{}" x2="{}" y1="{y}" y2="{y}"/>').format(kind, _LEFT, WIDTH - _RIGHT, y=y)
+        yield Markup('<text class="tick" x="{}" y="{}" text-anchor="end">{:g}</text>').format(_LEFT - 6, y + 4, value)
+    levels, places = faculty.levels(), faculty.places()
+    for number in np.linspace(0, len(levels) - 1, _MARKS).round().astype(int).tolist():
+        x = _across(float(places[number]))
+        yield Markup('<text class="tick" x="{}" y="{}" text-anchor="middle">{:.3g}</text>').format(
+            x, HEIGHT - _BOTTOM + 15, levels[number]
+        )
+    yield Markup('<text class="unit" x="{}" y="{}" text-anchor="middle">hard ← {}, {} → easy</text>').format(
+        (_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 8, _short(faculty.level, 54), faculty.unit
+    )
+
+
+def _curve(found: Acuity) -> Iterator[Markup]:
+    """The points with their intervals; the curve, its band and the threshold if there is one."""
+    places = found.about.places()
+    asked, right = np.array(found.asked), np.array(found.right)
+    if found.word not in {"no fit", "below chance", "unscored"}:
+        observers = grid(places)
+        low, middle, high = band(observers, posterior(observers, right, asked))
+        around = [*zip(places, high, strict=True), *zip(places[::-1], low[::-1], strict=True)]
+        yield Markup('<polygon class="band" points="{}"/>').format(_points(around))
+        yield Markup('<polyline class="curve" points="{}"/>').format(_points(list(zip(places, middle, strict=True))))
+    yield from _observed(places, asked, right)
+    if found.level is not None:
+        x, ends = _across(found.place), [_across(float(np.clip(end, 0, 1))) for end in (found.low, found.high)]
+        bottom = HEIGHT - _BOTTOM
+        yield Markup('<rect class="range" x="{}" y="{}" width="{:.1f}" height="5"/>').format(
+            ends[0], bottom - 5, ends[1] - ends[0]
+        )
+        yield Markup('<line class="threshold" x1="{x}" x2="{x}" y1="{}" y2="{}"/>').format(
+            _down((0.5 + found.best) / 2), bottom, x=x
+        )
+
+
+def _observed(places: FloatArray, asked: Counts, right: Counts) -> Iterator[Markup]:
+    """The shares of right replies with their intervals; neighbouring levels with few trials share a point."""
+    bar = Markup('<line class="bar" x1="{x}" x2="{x}" y1="{}" y2="{}"/>')
+    dot = Markup('<circle class="point" cx="{}" cy="{}" r="{:.1f}"><title>{} of {} right</title></circle>')
+    for some in _groups(asked):
+        number, hits = int(asked[some].sum()), int(right[some].sum())
+        x, (least, most) = _across(float(np.average(places[some], weights=asked[some]))), wilson(hits / number, number)
+        yield bar.format(_down(least), _down(most), x=x)
+        yield dot.format(x, _down(hits / number), 2 + min(3.0, number**0.5 / 3), hits, number)
+
+
+def _groups(asked: Counts) -> Iterator[list[int]]:
+    """Yield the positions of neighbouring levels with ``_TOGETHER`` trials in all, or what is left at the end."""
+    group: list[int] = []
+    for place in np.flatnonzero(asked).tolist():
+        group.append(place)
+        if asked[group].sum() >= _TOGETHER:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _points(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{_across(float(x))},{_down(float(y))}" for x, y in points)
+
+
+def _across(place: float) -> float:
+    return round(_LEFT + place * (WIDTH - _LEFT - _RIGHT), 1)
+
+
+def _down(value: float) -> float:
+    return round(_TOP + (1 - value) * (HEIGHT - _TOP - _BOTTOM), 1)
+
+
+def _short(text: str, most: int = 26) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+# The charts as a table for the terminal, and as a page in HTML that needs no other file.
+
+_PAGE = Markup("""<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vlgate acuity</title>
+<style>
+{css}body {{ margin: 0 auto; max-width: 1400px; padding: 1rem 2rem; background: var(--page); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }}
+h1 {{ font-size: 1.5rem; margin: .5rem 0 }} p {{ max-width: 80ch; color: var(--muted) }}
+.charts {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1rem }}
+.charts svg {{ width: 100%; height: auto; border: 1px solid var(--line); border-radius: 8px }}
+table {{ border-collapse: collapse; margin: 1rem 0 }} th, td {{ text-align: left; padding: .25rem .9rem .25rem 0;
+  border-bottom: 1px solid var(--line) }}
+</style>
+<h1>Acuity of {models}</h1>
+<p>Each point is the share of right choices between a true and a false text at a level, with its 95 % interval; its size
+grows with the number of trials. The curve is the psychometric function with its 95 % band. The vertical line is the
+threshold, the midpoint between chance and the model's best; the bar at the bottom is its 95 % interval.</p>
+<div class="charts">{charts}</div>
+<table><thead><tr>{head}</tr></thead><tbody>
+{rows}
+</tbody></table>
+</html>
+""")
+_HEAD = ("faculty", "threshold (95 % interval)", "best", "calls", "before", "change")
+
+
+def change(now: Acuity, before: Acuity | None) -> str:
+    """Say how a threshold changed: better or worse if the two intervals are apart, which is a cautious rule.
+
+    Returns: "better", "worse" or "not told apart"; empty if there is nothing to compare with, or one model has no
+        interval because it is at chance or its replies do not fit.
+    """
+    if before is None:
+        return ""
+    ours, theirs = _ends(now), _ends(before)
+    if ours is None or theirs is None:
+        return ""
+    (low, high), (least, most) = ours, theirs
+    return "worse" if low > most else "better" if high < least else "not told apart"
+
+
+def _ends(one: Acuity) -> tuple[float, float] | None:
+    """The interval in places; a model at chance is worse than any in the range."""
+    if one.word in {"at chance", "below chance"}:
+        return 2.0, 2.0
+    return None if one.word in {"no fit", "unscored"} else (one.low, one.high)
+
+
+def cells(release: ChartRun, earlier: ChartRun | None) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each row: what the trials show, and how it changed."""
+    for one in release.charts:
+        before = earlier.chart(one.faculty) if earlier else None
+        row = (one.faculty, said(one), f"{one.best:.2f}", f"{one.calls:,}")
+        yield (*row, said(before), change(one, before)) if before else (*row, "", "")
+
+
+def lines(release: ChartRun, earlier: ChartRun | None, decisions: Sequence[AcuityDecision]) -> Iterator[str]:
+    """Yield the lines of the table, then one per gate."""
+    most = len(_HEAD) if earlier else 4
+    rows = [_HEAD[:most], *(row[:most] for row in cells(release, earlier))]
+    widths = [max(len(row[column]) for row in rows) for column in range(most)]
+    yield from ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    for one in release.charts:
+        if one.ties or one.unscored:
+            ties = f"{one.ties} of {one.trials + one.unscored} trials are exact ties, decided by a coin"
+            yield f"{one.faculty}: {ties if one.ties else ''}{'; ' if one.ties and one.unscored else ''}" + (
+                f"{one.unscored} trials have no reply" if one.unscored else ""
+            )
+    yield from (f"acuity.{one.gate.faculty}: {one.outcome}: {one.why}" for one in decisions)
+
+
+def page(release: ChartRun, earlier: ChartRun | None) -> str:
+    """Return the charts and the table as a page in HTML."""
+    both = [release, *([earlier] if earlier else [])]
+    charts = Markup("\n").join(panel(one.about, both) for one in release.charts)
+    head = Markup().join(Markup("<th>{}</th>").format(cell) for cell in _HEAD)
+    rows = Markup("\n").join(
+        Markup("<tr>{}</tr>").format(Markup().join(Markup("<td>{}</td>").format(cell) for cell in row))
+        for row in cells(release, earlier)
+    )
+    models = " and ".join(one.model for one in both)
+    css = Markup(CSS)  # noqa: S704  # our own file
+    return str(_PAGE.format(css=css, models=models, charts=charts, head=head, rows=rows))
+
+
+# Draws the acuity charts of the model that options name: cost, trials, table, files, gates.
+
+_PASSES = frozenset({"pass"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """The charts of a model and the decisions of the gates on them."""
+
+    release: ChartRun
+    decisions: tuple[AcuityDecision, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all gates pass."""
+        return all(one.outcome in _PASSES for one in self.decisions)
+
+
+def gates_of(file: Path) -> tuple[AcuityGate, ...]:
+    """Return the gates in the section ``[acuity]`` of a thresholds file; its other sections belong to runs.
+
+    Raises: ThresholdsError if the file cannot be read, or that section is wrong.
+    """
+    _, content = toml_of(file)
+    ours = {name: value for name, value in content.items() if name not in {"gate", "limit", "defaults", "checks"}}
+    return checked_thresholds(file, ours, {}).acuity
+
+
+def draw(
+    options: Options,
+    faculties: Sequence[str],
+    gates: Sequence[AcuityGate],
+    limit: int | None,
+    say: Callable[[str], None],
+) -> Drawn:
+    """Say what charts cost, ask the model, and decide the gates of these faculties.
+
+    Args:
+        options: the model, the device, the batch size and the seed.
+        faculties: the charts to draw.
+        gates: the gates of the thresholds file.
+        limit: the most calls; None for the usual number of trials.
+        say: takes a line to print.
+
+    Raises: OptionError if the limit is too small, or the model cannot be loaded or asked.
+    """
+    price = cost(faculties, limit)
+    try:
+        loaded, predictor = load_model(options, ())
+        say(f"{len(faculties)} charts, at most {price.calls:,} calls to {options.model} ({price.trials} trials each)")
+        needed = price.seconds(seconds_per_call(predictor, faculties, options.seed))
+        say(f"at most {_time(needed)}")
+        found = tuple(charts(predictor, faculties, price.trials, options.seed))
+    except VlgateError as error:
+        raise OptionError(str(error)) from error
+    except Exception as error:  # what a foreign model raises has any class; it is told in one line, with its class
+        raise OptionError(f"--model={options.model}: the model raised {described(error)}; correct it") from error
+    release = ChartRun(model=options.model, fingerprint=loaded.fingerprint, seed=options.seed, charts=found)
+    return Drawn(release=release, decisions=tuple(decide_acuity(gate, release.chart(gate.faculty)) for gate in gates))
+
+
+def written(drawn: Drawn, earlier: ChartRun | None, folder: Path) -> list[str]:
+    """Write ``acuity.json``, ``acuity.svg`` and ``acuity.html`` into a folder.
+
+    Returns: the lines of the table.
+    Raises: OSError if a file cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    release = drawn.release
+    both = [release, *([earlier] if earlier else [])]
+    write_whole(folder / FILE, text_of(release, drawn.decisions))
+    write_whole(folder / "acuity.svg", sheet([one.about for one in release.charts], both))
+    write_whole(folder / "acuity.html", page(release, earlier))
+    return list(lines(release, earlier, drawn.decisions))
+
+
+def _time(seconds: float) -> str:
+    """Seconds in words.
+
+    >>> _time(3.2), _time(200)
+    ('4 s', '3 min 20 s')
+    """
+    whole = int(seconds) + 1 if seconds != int(seconds) else int(seconds)
+    return f"{whole} s" if whole < 100 else f"{whole // 60} min {whole % 60} s"

@@ -1,0 +1,238 @@
+"""Asks the trials of all charts by adaptive staircases, a round of every chart at once; says the cost before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.errors import OptionError, UnknownNameError
+from vlgate.metrics.perception import FACULTIES, Acuity, Fit, Grid, Word, fit_of, fits, grid, most_telling, weights_of
+from vlgate.metrics.stats import wilson
+from vlgate.seeds import generator, quick_generator
+from vlgate.studies.acuity.trials import Trial, trial
+from vlgate.types import FloatArray, Prediction, Predictor
+
+# The adaptive staircase of one chart: which levels to ask next, and when to stop.
+
+ROUND = 20
+"""Trials of a chart that are asked together."""
+TRIALS = 240
+"""Trials of a chart; twice as many calls."""
+LEAST = 60
+"""The fewest trials after which a chart can end early, and the fewest that a limit must leave."""
+_FIRST_EASY, _EASY = 8, 0.2  # of the first round, and the share of later ones: the best of a model is seen there
+_HOPELESS = 1.0  # so little likelier than chance that more trials will hardly tell
+
+Positions = NDArray[np.int64]
+
+
+@dataclass(slots=True, kw_only=True)
+class Staircase:
+    """The replies so far: ``right`` of ``asked`` trials at each of the places of a range, shape (n,).
+
+    ``log_likelihood`` is that of the replies for each observer of the grid, shape (k,).
+    """
+
+    observers: Grid
+    asked: Positions
+    right: Positions
+    log_likelihood: FloatArray
+
+    @classmethod
+    def over(cls, places: FloatArray) -> Staircase:
+        """Return a staircase over places of shape (n,) that has asked nothing."""
+        observers, nothing = grid(places), np.zeros(len(places), np.int64)
+        unsaid = np.zeros(len(observers.thresholds))
+        return cls(observers=observers, asked=nothing, right=nothing.copy(), log_likelihood=unsaid)
+
+    def following(self, number: int) -> Positions:
+        """Return the positions of the places of the next trials, shape (number,).
+
+        The first round spreads over the range, with a part at the easy end; later ones ask the
+        places that tell most, and a fifth of them at the easy end: without a best there is no midpoint.
+        """
+        last = len(self.asked) - 1
+        if not self.asked.any():
+            over = np.linspace(0, last, max(number - _FIRST_EASY, 1)).round().astype(np.int64)
+        else:
+            weights = weights_of(self.observers, self.log_likelihood)
+            over = most_telling(self.observers, weights, number - int(_EASY * number))
+        return np.concatenate([over, np.full(number - len(over), last)])
+
+    def add(self, positions: Positions, right: NDArray[np.bool_]) -> None:
+        """Take the replies to trials, shapes (k,)."""
+        np.add.at(self.asked, positions, 1)
+        np.add.at(self.right, positions[right], 1)
+        self.log_likelihood += self.observers.log_right[positions[right]].sum(axis=0)
+        self.log_likelihood += self.observers.log_wrong[positions[~right]].sum(axis=0)
+
+    def fit(self) -> Fit:
+        """Return what the replies tell of the threshold."""
+        return fit_of(self.observers, self.log_likelihood, int(self.asked.sum()))
+
+    @property
+    def decided(self) -> bool:
+        """Whether more trials would tell nothing: the threshold is outside the range, or the model is at chance."""
+        if int(self.asked.sum()) < LEAST:
+            return False
+        found = self.fit()
+        return found.high < 0 or found.low > 1 or found.likelier < _HOPELESS
+
+
+# Asks a model the trials of all charts, a round of every chart at once, and says what it costs before it does.
+
+CALLS = 2
+"""Requests of a trial: the true text and the false one."""
+PACE = 8
+"""Trials of each of the two samples, the first to warm up, the second to measure the time of a call."""
+_LEAST_FIT = 0.01
+"""The least p-value of a fit that a threshold is given with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """The most ``calls`` that charts need, and the ``trials`` of each chart."""
+
+    calls: int
+    trials: int
+
+    def seconds(self, per_call: float) -> float:
+        """Return the most time that the calls take."""
+        return self.calls * per_call
+
+
+def chosen(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the faculties of these names, in their usual order; all of them for no name.
+
+    Raises: UnknownNameError for a name that is none.
+    """
+    for name in names:
+        if name not in FACULTIES:
+            raise UnknownNameError("faculty", name, FACULTIES)
+    return tuple(name for name in FACULTIES if not names or name in names)
+
+
+def cost(faculties: Sequence[str], limit: int | None = None) -> Cost:
+    """Return what charts of these faculties cost at most, within a limit of calls.
+
+    Raises: OptionError if the limit leaves fewer than ``LEAST`` trials to a chart.
+    """
+    pace = 2 * PACE * CALLS
+    trials = TRIALS if limit is None else min(TRIALS, (limit - pace) // (CALLS * len(faculties)))
+    if trials < LEAST:
+        least = LEAST * CALLS * len(faculties) + pace
+        need, remedy = f"{len(faculties)} charts need", "raise --limit, or draw fewer of them with --faculty"
+        if len(faculties) == 1:
+            need, remedy = "1 chart needs", "raise --limit"
+        raise OptionError(f"--limit {limit}: {need} at least {least:,} calls; {remedy}")
+    return Cost(calls=trials * CALLS * len(faculties) + pace, trials=trials)
+
+
+def seconds_per_call(predictor: Predictor, faculties: Sequence[str], seed: int) -> float:
+    """Return the time of one call, measured on trials spread over the charts, after as many to warm up."""
+    for name in ("warm", "pace"):
+        trials = [_sample(faculties[number % len(faculties)], f"{seed}/{name}/{number}") for number in range(PACE)]
+        start = perf_counter()
+        predictor.predict(request for one in trials for request in one.requests)
+    return (perf_counter() - start) / (PACE * CALLS)
+
+
+def _sample(faculty: str, seed: str) -> Trial:
+    levels = FACULTIES[faculty].levels()
+    return trial(faculty, float(levels[-1]), len(levels) - 1, f"{seed}/{faculty}")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Chart:
+    """One chart while it is asked: ``made`` counts its trials, with those that have no reply."""
+
+    faculty: str
+    staircase: Staircase
+    seed: int
+    made: int = 0
+    ties: int = 0
+    unscored: int = 0
+
+    def round(self, number: int) -> list[Trial]:
+        """Make the next trials."""
+        levels = FACULTIES[self.faculty].levels()
+        trials = []
+        for place in self.staircase.following(number).tolist():
+            name = f"{self.seed}/{self.faculty}/{self.made:03d}"
+            trials.append(trial(self.faculty, float(levels[place]), place, name))
+            self.made += 1
+        return trials
+
+    def take(self, trials: Sequence[Trial], replies: dict[Trial, tuple[Prediction, Prediction]]) -> None:
+        """Judge the replies to trials; a seeded coin decides a tie, because the model has no preference."""
+        places, right = [], []
+        for one in trials:
+            true, false = (reply.score for reply in replies[one])
+            if true is None or false is None:
+                self.unscored += 1
+                continue
+            self.ties += true == false
+            won = true > false if true != false else quick_generator(f"tie/{one.image.key}").random() < 0.5
+            places.append(one.place)
+            right.append(won)
+        self.staircase.add(np.array(places, np.int64), np.array(right, np.bool_))
+
+    def result(self) -> Acuity:
+        """Return what the trials show."""
+        stairs, found = self.staircase, self.staircase.fit()
+        return Acuity(
+            faculty=self.faculty,
+            word=_word(self, found),
+            place=found.threshold,
+            low=found.low,
+            high=found.high,
+            best=found.best,
+            best_low=found.best_low,
+            best_high=found.best_high,
+            asked=tuple(stairs.asked.tolist()),
+            right=tuple(stairs.right.tolist()),
+            ties=self.ties,
+            unscored=self.unscored,
+        )
+
+
+def charts(predictor: Predictor, faculties: Sequence[str], trials: int, seed: int = 0) -> Iterator[Acuity]:
+    """Ask the trials of charts, and yield what they show, in the order of the faculties.
+
+    Each call of the predictor has a round of every chart that is not decided. The trials depend on the seed and on the
+    replies; the same replies give the same charts.
+
+    Raises: as ``Predictor.predict``.
+    """
+    begun = [_Chart(faculty=name, staircase=Staircase.over(FACULTIES[name].places()), seed=seed) for name in faculties]
+    while True:
+        open_ones = [one for one in begun if one.made < trials and not one.staircase.decided]
+        if not open_ones:
+            break
+        rounds = [one.round(min(ROUND, trials - one.made)) for one in open_ones]
+        replies = predictor.predict(request for some in rounds for one in some for request in one.requests)
+        for chart, some in zip(open_ones, rounds, strict=True):
+            chart.take(some, {one: (replies[one.requests[0]], replies[one.requests[1]]) for one in some})
+    yield from (one.result() for one in begun)
+
+
+def _word(chart: _Chart, found: Fit) -> Word:
+    """Say what the trials of a chart show."""
+    stairs = chart.staircase
+    if chart.unscored:
+        return "unscored"
+    share = int(stairs.right.sum()) / max(int(stairs.asked.sum()), 1)
+    if wilson(share, max(int(stairs.asked.sum()), 1), 0.99)[1] < 0.5:
+        return "below chance"
+    chance = generator(f"fit/{chart.seed}/{chart.faculty}")
+    if fits(stairs.observers, stairs.right, stairs.asked, chance) < _LEAST_FIT:
+        return "no fit"
+    if not found.above_chance:
+        return "at chance"
+    if found.threshold < 0:
+        return "beyond the range"
+    return "out of reach" if found.threshold > 1 else "threshold"

@@ -1,0 +1,390 @@
+"""The trials of each faculty: a fresh drawn scene at a level, a text that is true of it, and one that is false."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from types import MappingProxyType
+
+import numpy as np
+
+from vlgate.fixtures.scenes.draw import Drawing
+from vlgate.fixtures.scenes.graph import HEIGHT, WIDTH, GqaObject, Graph
+from vlgate.fixtures.scenes.objects.catalogue import CATALOGUE
+from vlgate.fixtures.scenes.shapes import COLOURS, LOCATIONS, PATTERNS, extent
+from vlgate.perturb.images.graded import graded, mixture
+from vlgate.perturb.text.grammar import plural
+from vlgate.perturb.text.rewriting import NUMBER_WORDS
+from vlgate.seeds import generator
+from vlgate.types import FloatArray, LazyImage, Match
+
+# Shades between two colours of the drawn world, at a distance in CIELAB.
+
+LEAST = 86.0
+"""The least distance of the two colours of a trial: that of the easy end."""
+_STEPS = 40  # of a bisection: a weight to 1e-12
+
+
+@cache  # eight colours
+def pairs() -> tuple[tuple[str, str], ...]:
+    """Return the pairs of colours that are at least ``LEAST`` apart."""
+    return tuple(pair for pair in combinations(COLOURS, 2) if distance(*pair, 0.0) >= LEAST)
+
+
+def weight_of(one: str, other: str, level: float) -> float:
+    """Return the share of the other colour at which the shade and its mirror image are ``level`` apart, 0 to 0.5.
+
+    The mirror image is the other colour with the same share of the first one.
+
+    OpenCV's conversion has steps of less than 0.1.
+
+    >>> round(distance("red", "blue", weight_of("red", "blue", 30.0)))
+    30
+    """
+    near, far = 0.0, 0.5
+    if distance(one, other, near) <= level:
+        return near
+    for _ in range(_STEPS):
+        middle = (near + far) / 2
+        near, far = (middle, far) if distance(one, other, middle) > level else (near, middle)
+    return near
+
+
+def distance(one: str, other: str, weight: float) -> float:
+    """Return the distance in CIELAB (CIE 1976) of a shade with this share of the other colour from its mirror image."""
+    first, second = (np.array(COLOURS[name], np.float64) for name in (one, other))
+    shade, mirror = (lab((1 - share) * first + share * second) for share in (weight, 1 - weight))
+    return float(np.linalg.norm(shade - mirror))
+
+
+def lab(rgb: FloatArray) -> FloatArray:
+    """Return the CIELAB coordinates of a colour in sRGB, 0 to 255, shape (3,), for the white of D65.
+
+    >>> lab(np.array([255.0, 255.0, 255.0])).round(1).tolist()
+    [100.0, 0.0, 0.0]
+    """
+    import cv2
+
+    pixel = (rgb / 255).astype(np.float32)[None, None]
+    return np.asarray(cv2.cvtColor(pixel, cv2.COLOR_RGB2Lab)[0, 0], dtype=np.float64)
+
+
+# Things in the drawn scenes of trials: how large they are, where they stand, and which have no place in a trial.
+
+Point = tuple[float, float]
+
+KINDS = (
+    *("apple", "bag", "ball", "bell", "boat", "book", "car", "chair", "clock", "cup", "fish", "hat", "house", "kite"),
+    *("mushroom", "plate", "star", "table", "tree", "umbrella"),
+)
+"""Kinds whose names are one word that everybody knows, and whose outlines differ."""
+SQUARE = ("bag", "ball", "bell", "boat", "cup", "house", "kite", "plate", "star", "umbrella")
+"""Those that come in all colours and are about as wide as they are high."""
+NARROW = ("balloon", "candle", "ladder", "vase")
+"""Kinds that are much higher than they are wide."""
+PATTERNED = ("bag", "cup", "flag", "hat", "shirt", "umbrella")
+COLOURED = tuple(kind for kind in KINDS if set(COLOURS) <= set(CATALOGUE[kind].colours))
+CELLS = 4
+"""Cells in a row and in a column of a scene with many things."""
+
+
+def one_of(chance: np.random.Generator, words: Collection[str], besides: Collection[str] = ()) -> str:
+    """Choose one of some words that is none of ``besides``."""
+    return str(chance.choice([word for word in words if word not in besides]))
+
+
+def two_of(chance: np.random.Generator, words: Collection[str]) -> tuple[str, str]:
+    """Choose two different words."""
+    one, other = chance.choice(list(words), 2, replace=False)
+    return str(one), str(other)
+
+
+def placed(
+    looks: Sequence[str], side: float, centre: Point, measure: Callable[[float, float], float] = max
+) -> GqaObject:
+    """Return a thing around a centre, moved into the image if it would not be inside.
+
+    Args:
+        looks: its kind, its colour, and perhaps its pattern.
+        side: the ``measure`` of its width and height, in pixels: the longer side, or ``min`` for the shorter one.
+        centre: x and y in pixels.
+        measure: what ``side`` is.
+    """
+    kind, *attributes = looks
+    left, top, right, bottom = extent(CATALOGUE[kind].look(attributes))
+    scale = side / measure(right - left, bottom - top)
+    width, height = max(1, round((right - left) * scale)), max(1, round((bottom - top) * scale))
+    x = int(np.clip(round(centre[0] - width / 2), 0, WIDTH - width))
+    y = int(np.clip(round(centre[1] - height / 2), 0, HEIGHT - height))
+    return {"name": kind, "x": x, "y": y, "w": width, "h": height, "attributes": list(attributes), "relations": []}
+
+
+def scene(chance: np.random.Generator, things: Sequence[GqaObject]) -> Graph:
+    """Return the graph of some things before a random background, the first furthest back."""
+    objects = {str(number): thing for number, thing in enumerate(things)}
+    return {"width": WIDTH, "height": HEIGHT, "location": one_of(chance, sorted(LOCATIONS)), "objects": objects}
+
+
+def anywhere(chance: np.random.Generator) -> Point:
+    """Return a point of the image."""
+    return float(chance.uniform(0, WIDTH)), float(chance.uniform(0, HEIGHT))
+
+
+def cells(chance: np.random.Generator, number: int) -> list[Point]:
+    """Return the centres of so many different cells of the image."""
+    side = WIDTH / CELLS
+    chosen = chance.choice(CELLS * CELLS, number, replace=False)
+    return [((cell % CELLS + 0.5) * side, (cell // CELLS + 0.5) * side) for cell in chosen.tolist()]
+
+
+def phrase(*words: str) -> str:
+    """Return words with the article that they take.
+
+    >>> phrase("red", "cup"), phrase("umbrella")
+    ('a red cup', 'an umbrella')
+    """
+    said = " ".join(words)
+    return f"{'an' if said[0] in 'aeiou' else 'a'} {said}"
+
+
+# True sentences before the one that decides, with so many words.
+
+_FORMS = {
+    4: ("The {noun} is {colour}.",),
+    5: ("There is {phrase}.", "{Phrase} is visible."),
+    6: ("{Phrase} can be seen.", "The picture shows {phrase}.", "{Phrase} can be found."),
+}
+"""Sentences by the number of their words, an article and "colour noun" included."""
+
+
+def before(chance: np.random.Generator, things: Sequence[tuple[str, str]], words: int) -> str:
+    """Return true sentences about things, each a colour and a noun, with so many words in all.
+
+    Raises: ValueError for 1, 2, 3 and 7 words, which no sentences have.
+
+    >>> len(before(np.random.default_rng(0), [("red", "cup")], 13).split())
+    13
+    """
+    said = []
+    for number, length in enumerate(_lengths(chance, words)):
+        colour, noun = things[number % len(things)]
+        told = phrase(colour, noun)
+        form = str(chance.choice(_FORMS[length]))
+        said.append(form.format(noun=noun, colour=colour, phrase=told, Phrase=told[0].upper() + told[1:]))
+    return " ".join(said)
+
+
+def _lengths(chance: np.random.Generator, words: int) -> list[int]:
+    """Lengths of sentences, 4 to 6, that add up; those that leave a rest that no sentences have are not drawn."""
+    lengths: list[int] = []
+    while words:
+        fits = [length for length in _FORMS if words - length not in {1, 2, 3, 7} and words >= length]
+        if not fits:
+            raise ValueError(
+                f"words={words!r}: no sentences of 4 to 6 words have so many; expected 0, 4, 5, 6 or more than 7"
+            )
+        lengths.append(int(chance.choice(fits)))
+        words -= lengths[-1]
+    return lengths
+
+
+# The trials of each faculty: a fresh drawn scene at a level, a text that is true of it, and one that is false.
+#
+# The two texts differ in more than one way wherever the faculty allows it, so that a trial needs its own faculty only:
+# who cannot tell colours still tells a cup from a star.
+
+Chance = np.random.Generator
+IN_A_CELL = 52
+"""The longer side of one of many things, in pixels."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One image with a true and a false text; ``place`` is the position of its level among those of the faculty."""
+
+    image: LazyImage
+    true: str
+    false: str
+    place: int
+
+    @property
+    def requests(self) -> tuple[Match, Match]:
+        """The true and the false text, each with the image."""
+        return Match(image=self.image, text=self.true), Match(image=self.image, text=self.false)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What a trial shows and says: the graph, and if colours are mixed the graph in the other colour."""
+
+    graph: Graph
+    true: str
+    false: str
+    other: Graph | None = None
+
+
+def trial(faculty: str, level: float, place: int, seed: str) -> Trial:
+    """Make the trial of a seed at a level; every random choice of it depends on the seed alone."""
+    made = _SCENES[faculty](generator(seed, n_bytes=32), level)
+    image = _drawn(made.graph, f"acuity-{seed.replace('/', '-')}")
+    if made.other is not None:
+        image = mixture(image, _drawn(made.other, f"{image.key}-other"), level_weight(made, level))
+    elif faculty in {"blur", "contrast"}:
+        image = graded(image, faculty, level)
+    return Trial(image=image, true=made.true, false=made.false, place=place)
+
+
+def level_weight(made: Scene, level: float) -> float:
+    """Return the weight of the other colour in a scene whose two shades are ``level`` apart in CIELAB."""
+    graphs = (made.graph, made.other or made.graph)
+    one, other = (graph["objects"]["0"]["attributes"][0] for graph in graphs)
+    return weight_of(one, other, level)
+
+
+def _drawn(graph: Graph, key: str) -> LazyImage:
+    return LazyImage(key=key, load=Drawing(graph=graph), where="drawn from a scene graph, vlgate acuity")
+
+
+def _there(*words: str) -> str:
+    return f"There is {phrase(*words)}."
+
+
+def _noun(chance: Chance, level: float) -> Scene:
+    kind, other = two_of(chance, SQUARE)
+    colour = one_of(chance, COLOURS)
+    thing = placed((kind, colour), level, anywhere(chance), min)
+    return Scene(graph=scene(chance, [thing]), true=_there(kind), false=_there(other))
+
+
+def _colour(chance: Chance, _: float) -> Scene:
+    known = pairs()
+    colours = known[int(chance.integers(len(known)))]
+    true, false = (colours[place] for place in chance.permutation(2))
+    kind, centre = one_of(chance, COLOURED), anywhere(chance)
+    shown, other = (placed((kind, colour), 110, centre) for colour in (true, false))
+    graph = scene(chance, [shown])
+    return Scene(
+        graph=graph,
+        other={**graph, "objects": {"0": other}},
+        true=f"The {kind} is {true}.",
+        false=f"The {kind} is {false}.",
+    )
+
+
+def _count(chance: Chance, level: float) -> Scene:
+    number, kind, colour = int(level), one_of(chance, SQUARE), one_of(chance, COLOURS)
+    things = [placed((kind, colour), IN_A_CELL, centre) for centre in cells(chance, number)]
+    wrong = number + (1 if number == 1 or chance.random() < 0.5 else -1)
+    true, false = (
+        f"There is exactly one {kind}." if one == 1 else f"There are exactly {NUMBER_WORDS[one]} {plural(kind)}."
+        for one in (number, wrong)
+    )
+    return Scene(graph=scene(chance, things), true=true, false=false)
+
+
+def _left_right(chance: Chance, level: float) -> Scene:
+    kinds, colours = two_of(chance, NARROW), two_of(chance, COLOURS)
+    middle = float(chance.uniform(22 + level / 2, 202 - level / 2))
+    down = float(chance.uniform(40, 184))
+    first_is_left = chance.random() < 0.5
+    side = -1 if first_is_left else 1
+    things = [
+        placed((kinds[one], colours[one]), IN_A_CELL, (middle + way * level / 2, down))
+        for one, way in ((0, side), (1, -side))
+    ]
+    # Ten words at most; two things need no second colour to be told apart by kind or by colour.
+    left, right = (
+        f"{phrase(colours[0], kinds[0])} is to the {way} of {phrase(kinds[1])}." for way in ("left", "right")
+    )
+    true, false = (left, right) if first_is_left else (right, left)
+    return Scene(graph=scene(chance, things), true=_begun(true), false=_begun(false))
+
+
+def _begun(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _size(chance: Chance, level: float) -> Scene:
+    kinds, colours = two_of(chance, SQUARE), two_of(chance, COLOURS)
+    small = float(chance.uniform(54, 60))
+    first_is_large = chance.random() < 0.5
+    sides = (small * level, small) if first_is_large else (small, small * level)
+    places = chance.permutation([56, 168]).tolist()
+    things = [
+        placed((kinds[one], colours[one]), sides[one], (places[one], float(chance.uniform(66, 158))), _mean)
+        for one in (0, 1)
+    ]
+    first, second = (f"the {colour} {kind}" for colour, kind in zip(colours, kinds, strict=True))
+    larger, smaller = (_begun(f"{first} is {way} than {second}.") for way in ("larger", "smaller"))
+    true, false = (larger, smaller) if first_is_large else (smaller, larger)
+    return Scene(graph=scene(chance, things), true=true, false=false)
+
+
+def _mean(width: float, height: float) -> float:
+    return float(np.sqrt(width * height))
+
+
+def _contrast(chance: Chance, _: float) -> Scene:
+    kinds, colours = two_of(chance, COLOURED), two_of(chance, COLOURS)
+    thing = placed((kinds[0], colours[0]), 110, anywhere(chance))
+    true, false = (_there(colour, kind) for colour, kind in zip(colours, kinds, strict=True))
+    return Scene(graph=scene(chance, [thing]), true=true, false=false)
+
+
+def _blur(chance: Chance, _: float) -> Scene:
+    kinds, patterns = two_of(chance, PATTERNED), two_of(chance, PATTERNS)
+    thing = placed((kinds[0], one_of(chance, COLOURS), patterns[0]), 120, anywhere(chance))
+    true, false = (_there(pattern, kind) for pattern, kind in zip(patterns, kinds, strict=True))
+    return Scene(graph=scene(chance, [thing]), true=true, false=false)
+
+
+def _clutter(chance: Chance, level: float) -> Scene:
+    kinds, colours = two_of(chance, SQUARE), two_of(chance, COLOURS)
+    centre = (float(chance.uniform(60, 164)), float(chance.uniform(60, 164)))
+    thing = placed((kinds[0], colours[0]), 90, centre)
+    covering = []
+    for _ in range(int(level)):
+        looks = one_of(chance, COLOURED, kinds), one_of(chance, COLOURS, colours)
+        at = (thing["x"] + chance.uniform(0, thing["w"]), thing["y"] + chance.uniform(0, thing["h"]))
+        covering.append(placed(looks, float(chance.uniform(26, 36)), at))
+    true, false = (_there(colour, kind) for colour, kind in zip(colours, kinds, strict=True))
+    return Scene(graph=scene(chance, [thing, *covering]), true=true, false=false)
+
+
+def _text_length(chance: Chance, level: float) -> Scene:
+    kinds = [str(kind) for kind in chance.choice(SQUARE, 5, replace=False)]
+    colours = [str(colour) for colour in chance.choice(list(COLOURS), 5, replace=False)]
+    *shown, absent = zip(colours, kinds, strict=True)
+    corners = [((cell % 2 + 0.5) * 112, (cell // 2 + 0.5) * 112) for cell in chance.permutation(4).tolist()]
+    things = [placed((kind, colour), 72, at) for (colour, kind), at in zip(shown, corners, strict=True)]
+    said = before(chance, shown[1:], int(level) - 3)
+    true, false = (f"{said} {_there(*words)}".strip() for words in (shown[0], absent))
+    return Scene(graph=scene(chance, things), true=true, false=false)
+
+
+def _distractors(chance: Chance, level: float) -> Scene:
+    kind, colours, patterns = one_of(chance, PATTERNED), two_of(chance, COLOURS), two_of(chance, PATTERNS)
+    plain = one_of(chance, COLOURS, colours)
+    first, *others = cells(chance, int(level) + 1)
+    thing = placed((kind, colours[0], patterns[0]), IN_A_CELL, first)
+    things = [thing, *(placed((kind, plain), IN_A_CELL, at) for at in others)]
+    true, false = (_there(pattern, colour, kind) for pattern, colour in zip(patterns, colours, strict=True))
+    return Scene(graph=scene(chance, things), true=true, false=false)
+
+
+_SCENES: Mapping[str, Callable[[Chance, float], Scene]] = MappingProxyType(
+    {
+        "noun": _noun,
+        "colour": _colour,
+        "count": _count,
+        "left-right": _left_right,
+        "size": _size,
+        "contrast": _contrast,
+        "blur": _blur,
+        "clutter": _clutter,
+        "text-length": _text_length,
+        "distractors": _distractors,
+    }
+)

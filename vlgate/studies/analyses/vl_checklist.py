@@ -1,0 +1,244 @@
+"""The analyses of VL-CheckList (Zhao et al. 2022, §3.1, §5): by type, and by the object's location and size."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+
+import numpy as np
+
+from vlgate.errors import DataError
+from vlgate.metrics.clusters import clusters
+from vlgate.metrics.macro import checklist_gaps, checklist_rows
+from vlgate.perturb.scene_graph import Box, place_of, size_of
+from vlgate.sources.reading.text_files import read_text
+from vlgate.studies.analyses.resampling import combined, share
+from vlgate.studies.analyses.runs import Cases, Run, chosen, pattern_of
+from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table, measured
+from vlgate.types import Metric
+
+# Where the object of a case stands in its image, and how large it is (Zhao et al. 2022, §3.1).
+
+LOCATIONS = ("center", "mid", "margin")
+SIZES = ("large", "medium", "small")
+
+_NUMBERS = ("x", "y", "w", "h", "width", "height")
+_TITLES = ("task", "case", *_NUMBERS)
+_REMEDY = f"name a file with commas between the cells and the titles {', '.join(_TITLES)}"
+_OF_TASK = re.compile(r"(?:^|/)object[/-](location|size)(?:/(\w+))?(?:/|$)")
+
+Placed = Mapping[tuple[str, str], Mapping[str, str]]
+"""The ``location`` and ``size`` of the object of each case, by task and case."""
+
+
+def read_boxes(file: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """Read the box of each case's object, in pixels of its image, and class it by place and by area.
+
+    The first line has the titles ``task,case,x,y,w,h,width,height``: the box's upper left corner, its width and
+    height, and those of the image. Up to a third of half the diagonal from the image's centre an object is in the
+    ``center``, up to two thirds ``mid``, else at the ``margin``; up to 1,024 square pixels it is ``small``, up to 9,216
+    ``medium``, else ``large``. So the size depends on the resolution of the image.
+
+    Raises: DataError, which names the file and line, if it is not such a file.
+    """
+    rows = csv.DictReader(read_text(file, _REMEDY).splitlines())
+    if set(rows.fieldnames or ()) != set(_TITLES):
+        raise DataError(file, None, f"has the titles {', '.join(rows.fieldnames or ())[:60]!r}", _REMEDY)
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for number, row in enumerate(rows, 2):
+        x, y, w, h, width, height = (_number(file, number, name, row[name]) for name in _NUMBERS)
+        if min(w, h, width, height) <= 0:
+            raise DataError(file, f"on line {number}", "a width or height is not above 0", "correct that line")
+        box = Box(x=x, y=y, w=w, h=h)
+        found[row["task"], row["case"]] = {"location": place_of(box, (width, height)), "size": size_of(box)}
+    return found
+
+
+def classes_of(task: str, tags: Mapping[str, str]) -> dict[str, str]:
+    """Return the location or size of a case's object as its task or its tags say it; empty if they do not.
+
+    >>> classes_of("vl-checklist/object/location/margin/hake", {})
+    {'location': 'margin'}
+    >>> classes_of("scenes/object-size", {"size": "small"}), classes_of("scenes/attribute-size", {"size": "small"})
+    ({'size': 'small'}, {})
+    """
+    named = _OF_TASK.search(task)
+    if named is None:
+        return {}
+    kind, value = named[1], named[2] or tags.get(named[1], "")
+    return {kind: value} if value in {*LOCATIONS, *SIZES} else {}
+
+
+def _number(file: Path, line: int, name: str, text: str | None) -> float:
+    try:
+        value = float(text or "")
+    except ValueError:
+        value = float("nan")
+    if not isfinite(value):
+        raise DataError(file, f"on line {line}", f"{name}={text!r}, expected a number", _REMEDY)
+    return value
+
+
+# The analyses of VL-CheckList (Zhao et al. 2022, §5): by type, and by the location and size of the object.
+
+HEADLINE = "acc_r"
+BENCHMARK = "vl-checklist"
+_SOURCE = "Zhao et al. 2022"
+_KINDS: Mapping[str, tuple[str, ...]] = {"location": LOCATIONS, "size": SIZES}
+
+
+def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None = None) -> Analysis:
+    """Analyse the pairs of some runs.
+
+    Args:
+        runs: the runs of models.
+        placed: the location and size of the object of each case, by task and case; None for what the tasks say.
+        tasks: a pattern of task ids; None for those of VL-CheckList, or all pairs if no run has these.
+
+    Raises: OptionError if no run has pairs.
+    """
+    pattern = pattern_of(runs, BENCHMARK, HEADLINE, tasks)
+    found = [(run, chosen(run, pattern, HEADLINE)) for run in runs]
+    classes = _by_class(found, placed or {})
+    tables = [_by_type(found), classes, _gaps(found, placed or {})]
+    notes = ["shares are of all pairs together; means are over files, then datasets, then levels, as in the paper"]
+    if not classes.rows:
+        notes.append("location and size: no task says them; give the boxes of the objects with --boxes FILE")
+    return Analysis(
+        name=BENCHMARK, tasks=pattern, runs=tuple(run.name for run in runs), tables=tuple(tables), notes=tuple(notes)
+    )
+
+
+def by_class(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> dict[str, Metric]:
+    """Return the share of right pairs for each class of the objects' locations or sizes, over some tasks.
+
+    Args:
+        tasks: the cases by task.
+        kind: ``location`` or ``size``.
+        placed: what a file says of the cases; a case that it does not have has the class of its task or tags.
+    """
+    found: dict[str, list[tuple[float, str]]] = {}
+    for (one, _), values in _classed(tasks, kind, placed).items():
+        found.setdefault(one, []).extend(values)
+    return {one: _of(found[one]) for one in _KINDS[kind] if one in found}
+
+
+def gap_of(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> Row | None:
+    """Return how much better the pairs of the first class are than those of the last, as Table 4 has it.
+
+    Files differ in how hard they are, and in how many pairs of a class they have. So the gap is the mean over the
+    files, then over the datasets, that have pairs of both classes; a task that is not VL-CheckList's is a file.
+
+    Args:
+        tasks: the cases by task.
+        kind: ``location`` or ``size``.
+        placed: as in ``by_class``.
+
+    Returns: the row, with the labels ``(gap,)``; None if no file has both.
+    """
+    upper, lower = _KINDS[kind][0], _KINDS[kind][-1]
+    files = {
+        f"{BENCHMARK}/object/{kind}/{one}/{file}": _of(values)
+        for (one, file), values in _classed(tasks, kind, placed).items()
+        if one in {upper, lower}
+    }
+    name = f"{BENCHMARK}/object/{kind}:{upper}-{lower}"
+    whole = checklist_gaps({file: metric.value for file, metric in files.items()}).get(name)
+    if whole is None:
+        return None
+    # The gap is a weighted sum over files; the weight of a file is the gap if it alone has a value.
+    weights = {file: checklist_gaps({**dict.fromkeys(files, 0.0), file: 1.0})[name].value for file in files}
+    value, low, high = combined([(weights[file], metric) for file, metric in files.items()])
+    used = {file: metric.n for file, metric in files.items() if weights[file]}
+    each = " and ".join(f"{sum(n for file, n in used.items() if f'/{one}/' in file):,}" for one in (upper, lower))
+    more: dict[str, Detail] = {"n of each": each, "files": whole.tasks}
+    return Row(labels=(f"{upper} - {lower}",), value=value, low=low, high=high, n=sum(used.values()), more=more)
+
+
+def _classed(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> dict[tuple[str, str], list[tuple[float, str]]]:
+    """Whether each pair is right, and its image, by the class of its object and by its file."""
+    found: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    for task, cases in tasks.items():
+        file = task.rpartition("/")[2] if task.startswith(f"{BENCHMARK}/") else re.sub(r"\W|_", "-", task)
+        for row, name in enumerate(cases.ids):
+            one = (placed.get((task, name)) or classes_of(task, cases.tags[row])).get(kind)
+            if one is not None:
+                value = float(cases.facts[HEADLINE][row]), cases.clusters[row]
+                found.setdefault((one, file), []).append(value)
+    return found
+
+
+def _of(values: Sequence[tuple[float, str]]) -> Metric:
+    found = share(np.array([value for value, _ in values]), clusters([image for _, image in values]))
+    if found is None:
+        raise ValueError("a class has no cases: expected at least one")
+    return found
+
+
+_Found = Sequence[tuple[Run, Mapping[str, Cases]]]
+
+
+def _by_type(found: _Found) -> Table:
+    rows: list[Row] = []
+    for run, tasks in found:
+        means = _means(tasks)
+        for place in [*means, *tasks]:
+            under = {task: cases for task, cases in tasks.items() if task == place or task.startswith(f"{place}/")}
+            pairs = [
+                (float(value), cluster)
+                for cases in under.values()
+                for value, cluster in zip(cases.facts[HEADLINE], cases.clusters, strict=True)
+            ]
+            more = {"mean over files": means.get(place), "tasks": len(under)}
+            rows.append(measured((run.name, place), _of(pairs), more))
+    return Table(
+        title="By type",
+        about=f"share of the n pairs whose true text scores higher, by the taxonomy ({_SOURCE}, Tables 2, 3, 5 and 6)",
+        labels=("model", "type"),
+        value=HEADLINE,
+        rows=tuple(rows),
+        more=("mean over files", "tasks"),
+    )
+
+
+def _by_class(found: _Found, placed: Placed) -> Table:
+    rows: list[Row] = []
+    for run, tasks in found:
+        means = _means(tasks)
+        for kind in _KINDS:
+            for one, metric in by_class(tasks, kind, placed).items():
+                more = {"mean over files": means.get(f"{BENCHMARK}/object/{kind}/{one}")}
+                rows.append(measured((run.name, kind, one), metric, more))
+    return Table(
+        title="Location and size of the object",
+        about=f"share of the n pairs about an object of that class whose true text scores higher ({_SOURCE}, Table 3)",
+        labels=("model", "by", "class"),
+        value=HEADLINE,
+        rows=tuple(rows),
+        more=("mean over files",),
+    )
+
+
+def _gaps(found: _Found, placed: Placed) -> Table:
+    gaps = [(run.name, gap_of(tasks, kind, placed)) for run, tasks in found for kind in _KINDS]
+    return Table(
+        title="Gaps",
+        about=f"mean difference of {HEADLINE} over the files with both ends, n pairs ({_SOURCE}, Table 4: variance)",
+        labels=("model", "gap"),
+        value="gap",
+        rows=tuple(replace(row, labels=(name, *row.labels)) for name, row in gaps if row is not None),
+        more=("n of each", "files"),
+    )
+
+
+def _values(tasks: Mapping[str, Cases]) -> dict[str, float]:
+    return {task: float(cases.facts[HEADLINE].mean()) for task, cases in tasks.items()}
+
+
+def _means(tasks: Mapping[str, Cases]) -> dict[str, float]:
+    values = _values(tasks)
+    return {place: mean.value for place, mean in checklist_rows(values, values).items()}

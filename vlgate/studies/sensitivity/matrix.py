@@ -1,0 +1,264 @@
+"""The matrix of tasks and defects: each task's main metric for each defective model, and what the task claims."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from vlgate.asking.batching import Caller
+from vlgate.asking.predictor import ModelPredictor
+from vlgate.errors import UnknownNameError
+from vlgate.fixtures.reader.reader import Reader
+from vlgate.fixtures.reader.reading import Reading
+from vlgate.judging.verdicts import judge
+from vlgate.metrics.compute import columns, metrics
+from vlgate.metrics.names import HEADLINE
+from vlgate.models.reference.blind import Blind, Lesson
+from vlgate.models.reference.defects import SAYS, defective
+from vlgate.record.options import Options
+from vlgate.run.loading import lessons
+from vlgate.run.planning import make_plan
+from vlgate.studies.sensitivity.readings import READINGS, alike
+from vlgate.types import Batch, Case, Match, Metric, Prediction, Prepared, Task, Verdict
+
+# Reads ``claims.toml``: which faculties each task needs, and the defects that break each faculty.
+
+FILE = Path(__file__).with_name("claims.toml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """``faculties`` maps a defect to the faculty that it breaks, ``needs`` a task to the faculties that it needs.
+
+    ``some`` are the faculties that few cases of a task need: it may catch their defects or not.
+    """
+
+    faculties: Mapping[str, str]
+    needs: Mapping[str, frozenset[str]]
+    some: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def claimed(self, task: str, defect: str) -> bool | None:
+        """Return whether a task claims to catch a defect; None if it claims neither this nor the opposite.
+
+        >>> claims().claimed("scenes/counting-small", "count-blind"), claims().claimed("mine/all", "count-blind")
+        (True, None)
+        """
+        faculty = self.faculties[defect]
+        if task not in self.needs or faculty in self.some.get(task, ()):
+            return None
+        return faculty in self.needs[task]
+
+
+def claims(file: Path = FILE) -> Claims:
+    """Read a file of claims; by default that of the drawn tasks.
+
+    Raises: UnknownNameError for a defect or a faculty that does not exist; ValueError for a defect that breaks two
+        faculties or none.
+    """
+    content = tomllib.loads(file.read_text(encoding="utf-8"))
+    faculties: dict[str, str] = {}
+    for faculty, defects in content["faculties"].items():
+        for defect in defects:
+            _known("defect", defect, SAYS)
+            if defect in faculties:
+                raise ValueError(f"{file.name}: {defect!r} breaks {faculties[defect]!r} and {faculty!r}; keep one")
+            faculties[defect] = faculty
+    if missing := sorted(SAYS.keys() - faculties.keys()):
+        raise ValueError(f"{file.name}: no faculty names the defect {missing[0]!r}; add it to one of [faculties]")
+    every = content["every"]["needs"]
+    needs = {
+        task: frozenset((*every, *more)) - {*content["but"].get(task, ())} for task, more in content["needs"].items()
+    }
+    some = {task: frozenset(names) for task, names in content["some"].items()}
+    for name in {name for names in (*needs.values(), *some.values()) for name in names}:
+        _known("faculty", name, content["faculties"])
+    return Claims(faculties=MappingProxyType(faculties), needs=MappingProxyType(needs), some=MappingProxyType(some))
+
+
+def _known(what: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise UnknownNameError(what, name, known)
+
+
+# What a model with a defect of reading reaches on tasks whose images nobody can read for it: photographs.
+#
+# Such a model knows which texts are true, as the labels say, but takes two texts that say the same to it for equal: it
+# guesses between a caption and a foil that only the broken faculty tells apart.
+
+GUESS = 0.5
+"""The score of a text that says the same as one of the other truth; true texts have 1, false ones 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """The main metric of a task for a model with a defect of reading, and the share of cases that it has to guess."""
+
+    metric: Metric
+    guessed: float
+
+
+def labelled(task: Task, defect: str) -> Labelled | None:
+    """Return what a model that knows the labels reaches with a defect of ``READINGS``; a guess counts 1/2.
+
+    Returns: None if the task has no cases, or asks anything but whether a text fits an image.
+    """
+    if not task.cases or not all(isinstance(one, Match) for case in task.cases for one in case.requests):
+        return None
+    verdicts = [verdict for place in range(len(task.cases)) for verdict in _judged(task, place, defect)]
+    guessed = sum(any(one.score == GUESS for one in verdict.predictions) for verdict in verdicts)
+    found = metrics(columns(task.shape, verdicts))
+    return Labelled(metric=found[HEADLINE[task.shape]], guessed=guessed / len(verdicts))
+
+
+def _judged(task: Task, place: int, defect: str) -> Sequence[Verdict]:
+    """Judge one case by itself: two cases of an image may disagree about a text."""
+    replies = {reply.request: reply for reply in _replies(task.cases[place], defect)}
+    return judge(Batch(task=task, positions=(place,), ties="half"), replies)
+
+
+def _replies(case: Case, defect: str) -> Iterator[Prediction]:
+    told = [(pair, truth) for pair, truth in zip(case.requests, case.truths, strict=True) if isinstance(pair, Match)]
+    for pair, truth in told:
+        unsure = any(
+            truth != another and pair.image == other.image and alike(defect, pair.text, other.text)
+            for other, another in told
+        )
+        yield Prediction(request=pair, score=GUESS if unsure else float(bool(truth)))
+
+
+# The matrix: each task's main metric for each model with a defect, and whether the task says so.
+
+STAYS = 0.95
+"""A task catches a defect if the whole interval of its metric is at most this share of the intact model's figure."""
+_BATCH = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """The main metric of a task for a model with a defect.
+
+    ``intact`` is the figure of the model without a defect, and ``claimed`` whether the task claims to catch the defect;
+    None if it claims neither that it does nor that it does not. ``guessed`` is the share of cases in which a true and a
+    false text say the same to the model, so that it guesses; None if the model was asked, as about drawn scenes.
+    """
+
+    task: str
+    defect: str
+    metric: Metric
+    intact: float
+    claimed: bool | None
+    guessed: float | None = None
+
+    @property
+    def caught(self) -> bool:
+        """Whether the whole interval is at most ``STAYS`` of the intact figure."""
+        return self.metric.high <= STAYS * self.intact
+
+    @property
+    def unclear(self) -> bool:
+        """Whether the figure is below the intact one, and not surely so: the interval reaches above ``STAYS`` of it."""
+        return self.metric.value < self.intact and not self.caught
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the cell; empty if it is as claimed."""
+        figure = f"{self.metric.value:.3f} ({self.metric.low:.3f} to {self.metric.high:.3f}), n = {self.metric.n}"
+        if self.claimed and not self.caught:
+            return f"{self.task} claims to catch {self.defect}, and does not: {figure}"
+        if self.claimed is False and self.caught:
+            return f"{self.task} catches {self.defect}, and does not claim it: {figure}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """The cells by task and defect, in the order of ``tasks`` and ``defects``; without those that have no reply."""
+
+    tasks: tuple[str, ...]
+    defects: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Cell]
+    seed: int = 0
+
+    @property
+    def unclear(self) -> int:
+        """The number of cells whose figure is below the intact one, and not surely so."""
+        return sum(cell.unclear for cell in self.cells.values())
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with each wrong cell."""
+        return [cell.problem for cell in self.cells.values() if cell.problem]
+
+
+def matrix(
+    tasks: Sequence[Task],
+    defects: Sequence[str],
+    claims: Claims,
+    lessons: Mapping[str, Sequence[Lesson]] = MappingProxyType({}),
+    *,
+    seed: int = 0,
+) -> Matrix:
+    """Ask every model with a defect, and the intact reader, all tasks.
+
+    The reader sees no photographs. On tasks about them, a model with a defect of reading knows what the labels say, and
+    guesses between texts that say the same to it (``by_label``). ``lessons`` are what the text-only model learns from.
+
+    Returns: the matrix; a task that a model has no reply to has no cell.
+    """
+    reading = Reading()
+    found: dict[tuple[str, str], Cell] = {}
+    intact = _figures(Reader(reading=reading), "reader", tasks)
+    for defect in defects:
+        model = defective(defect, seed, reading)
+        if isinstance(model, Blind):
+            model.study(lessons)
+        if isinstance(model, Prepared):
+            model.prepare(tasks)
+        for task, metric in _figures(model, defect, tasks).items():
+            found[task, defect] = Cell(
+                task=task,
+                defect=defect,
+                metric=metric,
+                intact=intact[task].value if task in intact else 1.0,
+                claimed=claims.claimed(task, defect),
+            )
+        for unseen in (task for task in tasks if task.id not in intact and defect in READINGS):
+            known = labelled(unseen, defect)
+            if known is not None:
+                found[unseen.id, defect] = Cell(
+                    task=unseen.id, defect=defect, metric=known.metric, intact=1.0, claimed=None, guessed=known.guessed
+                )
+    return Matrix(
+        tasks=tuple(task.id for task in tasks), defects=tuple(defects), cells=MappingProxyType(found), seed=seed
+    )
+
+
+def _figures(model: object, name: str, tasks: Sequence[Task]) -> dict[str, Metric]:
+    """The main metric of each task that the model has all replies to."""
+    predictor = ModelPredictor(model=model, name=name, caller=Caller(name=name, size=_BATCH), seed=0)
+    found = {}
+    for task in tasks:
+        requests = [request for case in task.cases for request in case.requests]
+        verdicts = judge(Batch(task=task, positions=tuple(range(len(task.cases)))), predictor.predict(requests))
+        if verdicts and all(verdict.state == "judged" for verdict in verdicts):
+            found[task.id] = metrics(columns(task.shape, verdicts))[HEADLINE[task.shape]]
+    return found
+
+
+# Reads the tasks that options name, and makes their matrix.
+
+NAMES: Mapping[str, str] = SAYS
+"""What is broken, in a sentence, by the name of the defect."""
+
+
+def asked(options: Options, defects: Sequence[str]) -> Matrix:
+    """Return the matrix of the tasks that the options name.
+
+    Raises: OptionError, UnknownNameError or DataError as ``run.planning.make_plan``.
+    """
+    tasks = make_plan(options).tasks
+    learnt = lessons(tasks, options) if "blind" in defects else {}
+    return matrix(tasks, defects, claims(), learnt, seed=options.seed)

@@ -1,0 +1,174 @@
+"""The matrix as a table for the terminal, and as a heat map in HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+
+from vlgate.models.reference.defects import SAYS
+from vlgate.studies.sensitivity.matrix import STAYS, Cell, Matrix
+
+LEAST = 0.01
+"""The least share of guessed cases that is worth a line."""
+_SAME = "."  # not below the figure of the intact model
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>vlgate sensitivity</title>
+<style>
+body {{ font: 14px/1.4 system-ui, sans-serif; margin: 2em }}
+table {{ border-collapse: collapse }}
+td, th {{ border: 1px solid #ddd; padding: 2px 5px; text-align: right; font-weight: normal }}
+thead th {{ writing-mode: vertical-rl; transform: rotate(180deg); text-align: left }}
+tbody th {{ text-align: left; white-space: nowrap }}
+.claimed {{ font-weight: bold }}
+.unclear {{ font-style: italic }}
+.wrong {{ outline: 3px solid #d00000; outline-offset: -3px }}
+small {{ display: block; font-size: 9px; white-space: nowrap }}
+</style>
+<h1>Which task catches which defect</h1>
+<p>Each cell is the main metric of a task for a model with one defect, with its 95 % interval and the number of cases;
+the intact model has 1.00 if nothing else is said. The darker a cell, the lower. A task catches a defect if the whole
+interval is at most {stays} of the intact figure. Bold: the task claims to catch the defect. Italics and a question
+mark: the figure is below the intact one, and the interval reaches above {stays} of it. Framed in red: the cell is not
+as claimed.</p>
+{tables}
+<h2>Defects</h2>
+<dl>
+{defects}
+</dl>
+</html>
+"""
+
+
+def lines(matrix: Matrix) -> Iterator[str]:
+    """Yield the lines of the table, the interval of each cell below the intact figure, and what is wrong."""
+    yield from table(matrix)
+    yield ""
+    yield from intervals(matrix)
+    yield ""
+    yield from counted(matrix)
+
+
+def table(matrix: Matrix) -> Iterator[str]:
+    """Yield one row per defect, with one numbered column per task, and the names of the tasks.
+
+    "." is a figure that is not below the intact model's, "?" marks one that is, with an interval that reaches above
+    ``STAYS`` of it, and "!" marks a cell that is not as claimed.
+    """
+    width = max(map(len, (*matrix.defects, "defect")))
+    yield "".join(["defect".ljust(width), *(f"{number:>6}" for number, _ in enumerate(matrix.tasks, start=1))])
+    for defect in matrix.defects:
+        cells = (matrix.cells.get((task, defect)) for task in matrix.tasks)
+        yield "".join([defect.ljust(width), *map(_figure, cells)]).rstrip()
+    yield ""
+    for number, task in enumerate(matrix.tasks, start=1):
+        dot = next((one for one in matrix.cells.values() if one.task == task and _is_intact(one)), None)
+        yield f"{number:>3}  {task}{'' if dot is None else f'  . = {_interval(dot)}'}"
+
+
+def intervals(matrix: Matrix) -> Iterator[str]:
+    """Yield the figure of each cell that is below the intact model's, with its interval and number of cases."""
+    below = [cell for cell in matrix.cells.values() if not _is_intact(cell)]
+    width = max((len(cell.task) for cell in below), default=0)
+    for task in matrix.tasks:
+        for cell in (one for one in below if one.task == task):
+            mark = "!" if cell.problem else "?" if cell.unclear else " "
+            yield f"{mark} {task.ljust(width)}  {_interval(cell)}  {cell.defect}"
+
+
+def counted(matrix: Matrix) -> Iterator[str]:
+    """Yield the number of unclear cells, that of the cells that are not as claimed, and what is wrong with these."""
+    if matrix.unclear:
+        yield f"{matrix.unclear} unclear (?): below the intact figure, the interval reaches above {STAYS} of it"
+    wrong = matrix.problems
+    yield f"{len(matrix.cells)} cells, {len(wrong)} not as claimed"
+    yield from wrong
+
+
+def needs(matrix: Matrix) -> Iterator[str]:
+    """Yield what each task about photographs needs: the defects with which a model has to guess, most often first.
+
+    Tasks about drawn scenes are left out, because the models were asked about them; so are defects that make fewer than
+    one case in a hundred a guess.
+    """
+    for task in matrix.tasks:
+        cells = [cell for defect in matrix.defects for cell in [matrix.cells.get((task, defect))] if cell is not None]
+        guessed = [(cell.guessed, cell) for cell in cells if cell.guessed is not None and cell.guessed >= LEAST]
+        for share, cell in sorted(guessed, key=lambda one: -one[0]):
+            figure = f"{cell.metric.value:.2f} ({cell.metric.low:.2f} to {cell.metric.high:.2f})"
+            yield f"{task}: {cell.defect} guesses {share:.0%}, reaches {figure}"
+
+
+def page(*matrices: Matrix) -> str:
+    """Return the heat map of each seed as a page in HTML that needs no other file."""
+    tables = (_heat_map(matrix, titled=len(matrices) > 1) for matrix in matrices)
+    defects = (f"<dt>{defect}</dt><dd>{html.escape(SAYS[defect])}</dd>" for defect in matrices[0].defects)
+    return _PAGE.format(stays=STAYS, tables="\n".join(tables), defects="\n".join(defects))
+
+
+def _heat_map(matrix: Matrix, *, titled: bool) -> str:
+    heads = "".join(f"<th>{html.escape(task)}</th>" for task in matrix.tasks)
+    rows = (
+        f"<tr><th>{defect}</th>{''.join(_square(matrix.cells.get((task, defect))) for task in matrix.tasks)}</tr>"
+        for defect in matrix.defects
+    )
+    title = f"<h2>Seed {matrix.seed}</h2>\n" if titled else ""
+    body = "\n".join(rows)
+    return f"{title}<table><thead><tr><th></th>{heads}</tr></thead><tbody>\n{body}\n</tbody></table>"
+
+
+def record(*matrices: Matrix) -> dict[str, object]:
+    """Return the matrices of one or several seeds as a JSON object: the cells, and what is wrong."""
+    cells = [
+        {
+            "seed": matrix.seed,
+            "task": cell.task,
+            "defect": cell.defect,
+            "value": cell.metric.value,
+            "low": cell.metric.low,
+            "high": cell.metric.high,
+            "n": cell.metric.n,
+            "intact": cell.intact,
+            "claimed": cell.claimed,
+            "guessed": cell.guessed,
+            "caught": cell.caught,
+            "unclear": cell.unclear,
+        }
+        for matrix in matrices
+        for cell in matrix.cells.values()
+    ]
+    return {
+        "schema": 1,
+        "stays": STAYS,
+        "cells": cells,
+        "problems": [one for each in matrices for one in each.problems],
+    }
+
+
+def _is_intact(cell: Cell) -> bool:
+    return cell.metric.value >= cell.intact
+
+
+def _interval(cell: Cell) -> str:
+    metric = cell.metric
+    return f"{metric.value:.2f} ({metric.low:.2f} - {metric.high:.2f}), n = {metric.n}"
+
+
+def _figure(cell: Cell | None) -> str:
+    if cell is None:
+        return " " * 6
+    figure = _SAME if _is_intact(cell) else f"{cell.metric.value:.2f}"
+    return f"{figure}{'!' if cell.problem else '?' if cell.unclear else ' '}".rjust(6)
+
+
+def _square(cell: Cell | None) -> str:
+    if cell is None:
+        return "<td></td>"
+    share = cell.metric.value / cell.intact if cell.intact else 1.0
+    light = round(45 + 55 * min(1.0, share))
+    marks = (("claimed", cell.claimed), ("unclear", cell.unclear), ("wrong", cell.problem))
+    names = " ".join(name for name, holds in marks if holds)
+    said = f"{cell.task}, {cell.defect}: {cell.metric.low:.3f} to {cell.metric.high:.3f}"
+    interval = f"<small>{cell.metric.low:.2f}-{cell.metric.high:.2f}, n {cell.metric.n}</small>"
+    style = f"background:hsl(28 85% {light}%)"
+    figure = f"{cell.metric.value:.2f}{'?' if cell.unclear else ''}{interval}"
+    return f'<td class="{names}" style="{style}" title="{html.escape(said)}">{figure}</td>'

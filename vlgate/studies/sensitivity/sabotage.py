@@ -1,0 +1,109 @@
+"""Models that are broken on purpose, the gates that intact ones pass, and which gates caught a sabotage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from vlgate.gates.records import RELEASABLE
+from vlgate.models.reference.defects import SAYS
+from vlgate.models.spoilt import SPOILT
+from vlgate.models.tiny import CLIP
+from vlgate.report.page.answer import judged_by
+from vlgate.report.page.cards import anchor
+from vlgate.studies.sensitivity.matrix import claims
+
+# All sabotages by name: the model, what is broken, and the gates that the intact model passes.
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sabotage:
+    """A broken model as ``--model`` takes it, what is broken in a sentence, and what is expected to show it.
+
+    ``thresholds`` is the file of the gates, None for the shipped ones. ``claimed`` are the tasks that claim to catch
+    the defect; empty if nothing is claimed.
+    """
+
+    model: str
+    says: str
+    thresholds: Path | None
+    claimed: frozenset[str] = frozenset()
+
+
+def sabotages() -> Mapping[str, Sabotage]:
+    """Return all sabotages by name: defects of the reading oracle, then those of weights.
+
+    A defect that no drawn task claims to catch is left out, because the default suite cannot show it.
+
+    >>> sabotages()["colour-blind"].model, sabotages()["tiny-clip/tokens"].model
+    ('defect:colour-blind', 'spoilt:tiny-clip/tokens')
+    """
+    known = claims()
+    found = {}
+    for name, says in SAYS.items():
+        claimed = frozenset(task for task in known.needs if known.claimed(task, name))
+        if claimed:
+            gates = _HERE / "reader.toml"
+            found[name] = Sabotage(model=f"defect:{name}", says=says, thresholds=gates, claimed=claimed)
+    for name, spoilt in SPOILT.items():
+        own = _HERE / f"{CLIP}.toml" if spoilt.model == CLIP else None
+        found[name] = Sabotage(model=f"spoilt:{name}", says=spoilt.says, thresholds=own)
+    return MappingProxyType(found)
+
+
+# How a demo ended: which gates caught a sabotage, and where the page shows it.
+
+_SHOWN = 5  # gates in a line
+
+
+def stopped_by(figures: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the gates of ``metrics.json`` that stop a release: those that fail, the furthest first, then others."""
+    stops = [gate for gate in figures["gates"] if gate["decision"] not in RELEASABLE]
+    return sorted(stops, key=lambda gate: (gate["decision"] != "fail", _reached(gate)))
+
+
+def place_of(stops: Sequence[Mapping[str, Any]]) -> str:
+    """Return the place in the page of what broke most; empty if nothing did."""
+    return anchor(judged_by(stops[0])[0]) if stops else ""
+
+
+def closing_lines(name: str, sabotage: Sabotage, figures: Mapping[str, Any]) -> list[str]:
+    """Return what was sabotaged, and which gates caught it, as lines."""
+    gates = [gate for gate in figures["gates"] if gate["decision"] != "not run" and gate["kind"] != "limit"]
+    stops = stopped_by(figures)
+    lines = [f"sabotaged: {name}: {sabotage.says} (--model={sabotage.model})"]
+    if not stops:
+        return [*lines, f"NOT CAUGHT: {_counted(len(gates), 'gate')}, and none fails"]
+    more = f", and {len(stops) - _SHOWN} more" if len(stops) > _SHOWN else ""
+    failed = sum(gate["decision"] == "fail" for gate in stops)
+    doubted = "" if failed == len(stops) else f" ({failed} fail, {len(stops) - failed} inconclusive)"
+    said = ", ".join(map(_said, stops[:_SHOWN]))
+    lines.append(f"stopped by {len(stops)} of {_counted(len(gates), 'gate')}{doubted}: {said}{more}")
+    if sabotage.claimed:
+        caught = {judged_by(gate)[0] for gate in stops}
+        there = sabotage.claimed & set(figures["tasks"])
+        missing = sorted(there - caught)
+        without = f"; not by {', '.join(missing)}" if missing else ""
+        lines.append(
+            f"claimed by {_counted(len(there), 'task')} of the run, and stopped by {len(there & caught)}{without}"
+        )
+    return lines
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _reached(gate: Mapping[str, Any]) -> float:
+    return float("inf") if gate["value"] is None else gate["value"] - (gate["min"] or 0.0)
+
+
+def _said(gate: Mapping[str, Any]) -> str:
+    value = "no value" if gate["value"] is None else f"{gate['value']:.3f}"
+    least = "" if gate["min"] is None else f", min {gate['min']:g}"
+    return f"{gate['gate']} ({value}{least}{'' if gate['decision'] == 'fail' else ', inconclusive'})"
