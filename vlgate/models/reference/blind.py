@@ -46,8 +46,8 @@ class Blind:
     """A classifier of texts, trained on further cases of the same kind or on the other folds of the same task.
 
     If a rule that compares the texts about an image with one another (``vlgate.metrics.text_learning``) is better
-    there, and surely above chance, it replies in place of the classifier: foils that are edited captions have the caption in
-    common. So the baseline is not below a model that needs no image.
+    there, and surely above chance, it replies in place of the classifier: foils that are edited captions have the
+    caption in common. So the baseline is not below a model that needs no image.
 
     Folds are stratified by what distinguishes the true from the false texts, so that a balanced task is not below
     chance. Images of one case (the two of a 2x2, or an original and its blurred copy) share a fold; otherwise each text
