@@ -1,4 +1,4 @@
-"""The spatial prepositions of captions: where they stand, which contradict each other, what captions say."""
+"""The spatial prepositions of captions: their places, their contradictions, and what captions say."""
 
 from __future__ import annotations
 

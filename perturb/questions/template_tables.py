@@ -28,8 +28,8 @@ OBJECTS_ALONE: tuple[tuple[str, str], ...] = (
     ("Is it true that there {is} {x.a} in this picture?", "Is it true that there {is} {x.no} in this picture?"),
 )
 
-# What the image is stands in front or is left out where it might be taken for a part of the relation: "a man holding
-# the cup anywhere", "the table visible in the photo".
+# "In the image" stands in front, or is left out if it might read as a part of the relation: "a man holding the cup
+# anywhere", "the table visible in the photo".
 OBJECTS_RELATED: tuple[tuple[str, str], ...] = (
     ("{Is} there {x.any}?", "{Is} there {x.no}?"),
     ("{Is} there {x.any} in the picture?", "{Is} there {x.no} in the picture?"),
@@ -267,7 +267,7 @@ OBJECT_CHOICES_RELATED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Would you say that {x.the} {is} {choices}?", _ALL),
 )
 
-# What may stand in a that-clause may also be said of the kind asked for: "what kind of animal is on the grass".
+# Relations of a that-clause also fit the kind asked for: "what kind of animal is on the grass".
 OBJECT_CHOICES_CLAUSE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("{Is} {x.the} {choices}?", _ALL),
     ("In this picture, {is} {x.the} {choices}?", _ALL),

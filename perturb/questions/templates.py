@@ -40,7 +40,7 @@ _AGREES = re.compile(r"\{(Is|is|Does|does)\}")
 class Template:
     """One way to ask a question of one type.
 
-    ``id`` counts from 0 within the type. ``negated`` asks for the opposite, and is empty where there are choices.
+    ``id`` counts from 0 within the type. ``negated`` asks for the opposite, and is empty if there are choices.
     ``relation`` says which phrases it takes: without a related object, with one, or with one in a that-clause.
     ``numbers`` are those that all its phrases may have. ``categories`` are those that its words fit; empty for all.
     """

@@ -42,7 +42,7 @@ _ABOUT: Mapping[Shape, str] = {
     "set": "Two true and two false sentences, ranked for one image (BLA §5.3, §7.1).",
     "active_passive_set": "A set in the active and the passive voice (BLA §5.3, §7.1).",
     "questions": "An original question and its perturbed partner (CARETS §5).",
-    "image_quad": "Two captions and two images of which one was edited.",
+    "image_quad": "Two captions, an image and an edited copy of it.",
     "choice": (
         "One image with one true and several false texts (What'sUp's controlled sets: Kamath et al. 2023, section 3; "
         "SPEC's image-to-text half: Peng et al. 2024)."
