@@ -7,7 +7,20 @@ from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
 
-VOLATILE = {"time", "python", "platform", "cpus", "packages", "uuid", "start", "stop", "timestamp", "created", "seal"}
+VOLATILE = {
+    "time",
+    "python",
+    "platform",
+    "cpus",
+    "packages",
+    "uuid",
+    "start",
+    "stop",
+    "timestamp",
+    "created",
+    "date",
+    "seal",
+}
 """Keys of JSON objects whose values are times, versions, host facts, random names, or digests of a whole with these."""
 TEXTS = {
     ".csv",
@@ -32,12 +45,15 @@ _CHANGING = (
     (re.compile(r"\b(about |at most )?(\d+ (h|min) )?\d+(\.\d+)? (s|seconds)\b"), "<time>"),
     (re.compile(r'\b(time|timestamp|hostname)="[^"]*"'), r'\1="..."'),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),
+    (re.compile(r'"(oldest|newest)": \d+'), r'"\1": ...'),
+    (re.compile(r"/tmp/tmp\w{8}"), "<temporary>"),
     (re.compile(r"={3,}|_{3,}"), "==="),
     (re.compile(r"^[.a-zA-Z]* *\[ *\d+%\]$\n?", re.MULTILINE), ""),  # progress of pytest, whose lines vary with xdist
     (re.compile(r"^vlgate: (about .* to ask|the estimate before) .*\n", re.MULTILINE), ""),
 )
 _DATA_URI = re.compile(r"data:image/[\w+.-]+;base64,([A-Za-z0-9+/=]+)")
 _FLOAT = re.compile(r"-?\d+\.\d+(e[+-]?\d+)?|\b\d+e-\d+\b")
+_DIGEST = re.compile(r"(?<=data:)[0-9a-f]{12}|(?<=pixels )[0-9a-f]{12}")
 _ROUNDED = 6  # significant digits: sums of float64 differ between processors from about the 15th on
 
 
@@ -74,12 +90,12 @@ def rounded(text: str) -> str:
 
 
 def masked(text: str) -> str:
-    """Return a text without its fractions.
+    """Return a text without its fractions and the digests of its images.
 
     Float32 sums of torch differ between processors from about the 6th digit on. To round them is not enough: of a
     thousand scores, some lie so near to a border of rounding that they fall on its other side.
     """
-    return _FLOAT.sub("#", text)
+    return _DIGEST.sub("#", _FLOAT.sub("#", text))
 
 
 def digest(content: bytes) -> str:
@@ -108,9 +124,9 @@ def _table(file: Path) -> str:
 
 
 def _replies(file: Path) -> str:
-    """A cache as a line per reply, by its key; its times and its order of writing are left out."""
+    """A cache as a line per key; times and order of writing are left out, and replies are in predictions.parquet."""
     with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as store:
-        rows = store.execute("SELECT hex(key), name, hex(value) FROM replies JOIN models ON models.id = model")
+        rows = store.execute("SELECT hex(key), name FROM replies JOIN models ON models.id = model")
         return "".join(sorted(" ".join(row) + "\n" for row in rows))
 
 
@@ -119,7 +135,7 @@ def _picture(file: Path) -> str:
     from PIL import Image
 
     with Image.open(file) as image:
-        return f"{image.size} {image.mode} {digest(image.tobytes())}\n"
+        return f"{image.size} {image.mode} pixels {digest(image.tobytes())}\n"
 
 
 def allure(folder: Path, paths: dict[str, str]) -> str:
