@@ -31,15 +31,17 @@ from golden_runs import GROUPS, INPUTS, SHARED, Group
 ROOT = Path(__file__).parents[2]
 DIGESTS = Path(__file__).parent / "digests.txt"
 PACKAGES = ("numpy", "scipy", "pillow", "torch", "transformers", "spacy", "wn", "lemminflect", "scikit-learn", "rich")
+_APART = {"allure", "data", "home", "parses"}  # folders whose files are not outputs, or are one
 _SHOWN = 12  # lines of a difference
 _WIDE = 300  # characters of a shown line
 
 
-def environment(lexicon: Path) -> dict[str, str]:
-    """This process's environment, without what changes a run, and with a database of wn."""
-    changing = ("PYTEST", "VLGATE", "COV", "GITHUB", "CI")
+def environment(home: Path, lexicon: Path) -> dict[str, str]:
+    """This process's environment without what changes a run; an empty home for caches, a database of wn."""
+    changing = ("PYTEST", "VLGATE", "COV", "GITHUB", "CI", "HF_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(changing)}
-    ours = {"COLUMNS": "100", "LC_ALL": "C.UTF-8", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "VLGATE_CACHE": "off"}
+    ours = {"COLUMNS": "100", "LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    ours |= {"HF_HUB_OFFLINE": "1", "HF_HOME": str(home), "XDG_CACHE_HOME": str(home), "VLGATE_CACHE": "off"}
     return kept | ours | {"WN_DATA_DIR": str(lexicon)}
 
 
@@ -47,7 +49,12 @@ def with_wordnet(lexicon: Path) -> None:
     """Read Open English Wordnet into a database of wn, once: it takes 12 seconds."""
     if not any(lexicon.glob("*")):
         added = f"import wn; wn.add({str(SHARED / 'wordnet/oewn.xml.gz')!r}, progress_handler=None)"
-        subprocess.run([sys.executable, "-c", added], env=environment(lexicon), check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [sys.executable, "-c", added],
+            env=os.environ | {"WN_DATA_DIR": str(lexicon)},
+            check=True,
+            capture_output=True,
+        )
 
 
 def run(group: Group, folder: Path, lexicon: Path) -> None:
@@ -63,7 +70,7 @@ def run(group: Group, folder: Path, lexicon: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-m", *module, *arguments],
             cwd=folder,
-            env=environment(lexicon),
+            env=environment(folder / "home", lexicon),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -83,11 +90,8 @@ def texts(folder: Path) -> dict[str, str]:
         name = words(inside.as_posix(), paths)
         if file.is_dir() and file.name == "allure":
             contents[name] = allure(file, paths)
-        if (
-            file.is_file()
-            and not {"allure", "parses", "data"} & set(inside.parts[:-1])
-            and not (INPUTS / inside).exists()
-        ):
+        kept = not _APART & set(inside.parts[:-1]) and not (INPUTS / inside).exists()
+        if file.is_file() and kept:
             contents[name] = normal(file, paths)
     return contents
 
@@ -110,12 +114,20 @@ def outputs(name: str, copies: Path) -> dict[str, tuple[str, str]]:
     return {f"{name}/{path}": (digest(text.encode()), digest(coarse(text).encode())) for path, text in contents.items()}
 
 
+def processor() -> str:
+    """The kind of processor: its name, which several may share, and a digest of its family and flags."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if not cpuinfo.exists():
+        return platform.processor() or platform.machine()
+    first = cpuinfo.read_text("utf-8").partition("\n\n")[0].splitlines()
+    fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first)}
+    kind = [fields.get(key, "") for key in ("cpu family", "model", "flags", "Features")]
+    return f"{fields.get('model name', platform.machine())} {digest(repr(kind).encode())}"
+
+
 def here() -> dict[str, str]:
     """The processor and the versions that the digests hold for."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    facts = {"processor": models[0] if models else platform.processor(), "python": platform.python_version()}
+    facts = {"processor": processor(), "python": platform.python_version()}
     for package in PACKAGES:
         try:
             facts[package] = version(package)
@@ -148,9 +160,9 @@ def write(names: list[str], out: Path) -> int:
     for name in names:
         digests = {path: both for path, both in digests.items() if path.partition("/")[0] != name}
         digests |= outputs(name, out / "write")
-    lines = [f"# {key}: {value}" for key, value in here().items()]
-    lines += [f"{exact} {coarse} {name}" for name, (exact, coarse) in sorted(digests.items())]
-    DIGESTS.write_text("\n".join(lines) + "\n", "utf-8")
+        lines = [f"# {key}: {value}" for key, value in here().items()]
+        lines += [f"{exact} {coarse} {path}" for path, (exact, coarse) in sorted(digests.items())]
+        DIGESTS.write_text("\n".join(lines) + "\n", "utf-8")
     return 0
 
 
@@ -158,10 +170,11 @@ def compare(names: list[str], out: Path) -> int:
     """Run the groups again and print what differs; 1 if something does."""
     facts, digests = written()
     same_processor = facts.get("processor") == here()["processor"]
-    differing = 0
+    differing, compared = 0, 0
     for name in names:
         before = {path: both for path, both in digests.items() if path.partition("/")[0] == name}
         now = outputs(name, out / "compare")
+        compared += len(before | now)
         for path in sorted(before | now):
             if path not in now or path not in before:
                 print(f"{'not written any more' if path in before else 'new'}: {path}")
@@ -173,7 +186,7 @@ def compare(names: list[str], out: Path) -> int:
     versions = [f"{key} {facts.get(key)} -> {value}" for key, value in here().items() if facts.get(key) != value]
     if versions:
         print(f"written with other versions, which may be why a file differs: {', '.join(versions)}")
-    print(f"{differing} files differ" if differing else "all files are as before")
+    print(f"{differing} of {compared} files differ" if differing else f"all {compared} files are as before")
     return int(differing > 0)
 
 
