@@ -15,6 +15,7 @@ to six digits, or masked for neural networks. The second alone decides if the fi
 
 import argparse
 import difflib
+import json
 import os
 import platform
 import shutil
@@ -32,6 +33,7 @@ ROOT = Path(__file__).parents[2]
 DIGESTS = Path(__file__).parent / "digests.txt"
 PACKAGES = ("numpy", "scipy", "pillow", "torch", "transformers", "spacy", "wn", "lemminflect", "scikit-learn", "rich")
 _APART = {"allure", "data", "home", "parses"}  # folders whose files are not outputs, or are one
+_WEIGHED = {"tiny-lxmert", "tiny-clip"}  # their fingerprints come from weights
 _SHOWN = 12  # lines of a difference
 _WIDE = 300  # characters of a shown line
 
@@ -84,6 +86,10 @@ def run(group: Group, folder: Path, lexicon: Path) -> None:
 def texts(folder: Path) -> dict[str, str]:
     """The normalised text of each file that a group wrote, by its path in the folder."""
     paths = {str(folder): "<folder>", str(SHARED.resolve()): "<data>", str(ROOT): "<checkout>"}
+    for file in folder.rglob("metrics.json"):
+        model = json.loads(file.read_text("utf-8")).get("model", {})
+        if model.get("name") not in _WEIGHED:  # a digest of our own source, which any change of the code changes
+            paths |= {model["fingerprint"]: "<source>", model["fingerprint"][:12]: "<source>"} if model else {}
     contents = {}
     for file in sorted(folder.rglob("*")):
         inside = file.relative_to(folder)

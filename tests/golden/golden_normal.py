@@ -124,10 +124,12 @@ def _table(file: Path) -> str:
 
 
 def _replies(file: Path) -> str:
-    """A cache as a line per key; times and order of writing are left out, and replies are in predictions.parquet."""
+    """A cache as its number of keys by model: a key covers our own source, and replies are in predictions.parquet."""
     with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as store:
-        rows = store.execute("SELECT hex(key), name FROM replies JOIN models ON models.id = model")
-        return "".join(sorted(" ".join(row) + "\n" for row in rows))
+        rows = store.execute(
+            "SELECT name, count(DISTINCT key) FROM replies JOIN models ON models.id = model GROUP BY 1"
+        )
+        return "".join(f"{name} {keys}\n" for name, keys in sorted(rows))
 
 
 def _picture(file: Path) -> str:
