@@ -11,7 +11,7 @@ from typing import Any
 
 from reference.markdown import code, description, inline, table
 from vlgate.judging.verdicts import judge
-from vlgate.metrics.names import NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.probes.shrink.record import Shrunk
 from vlgate.record import json_files, parquet
 from vlgate.record.options import Options
@@ -167,7 +167,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 
 def _cases(columns: Mapping[str, str]) -> Iterator[str]:
-    facts = sorted({fact for names in NAMES.values() for fact in names} | {"tied"})
+    facts = sorted({fact for spec in SHAPES.values() for fact in spec.metrics} | {"tied"})
     about = {**CASES, **{name: "a fact of the verdict" for name in columns if name in facts}}
     yield "## cases.parquet\n"
     yield (

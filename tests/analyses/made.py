@@ -3,6 +3,7 @@
 import numpy as np
 
 from vlgate.metrics import score_rules
+from vlgate.metrics.shapes import SHAPES
 from vlgate.studies.analyses.runs import Cases, Run
 
 
@@ -37,7 +38,7 @@ def judged_pairs(scores, accepted=None, **columns):
 
 def judged_sets(scores, shape="active_passive_set", **columns):
     given = np.array(scores, dtype=np.float64)
-    return cases(scores, facts=score_rules.set_case_metrics(given, score_rules.SET_METRICS[shape]), **columns)
+    return cases(scores, facts=score_rules.set_case_metrics(given, SHAPES[shape].metrics), **columns)
 
 
 def answered(pairs, truths, *, differ=False, **columns):

@@ -5,7 +5,7 @@ import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from tests.analyses.made import judged_sets, rows, run
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.studies.analyses import bla
 from vlgate.studies.analyses.runs import verbs_of
 
@@ -73,7 +73,7 @@ def test_agreement_is_over_the_verdicts_of_both_runs():
     one, other = two(1), two(2)
     found = rows(analysis(run("one", bla__x=one), run("other", bla__x=other)), "Agreement between models")
     row = found["bla/x", "one", "other"]
-    a, b = (cases.facts[HEADLINE["set"]] == 1 for cases in (one, other))
+    a, b = (cases.facts[SHAPES["set"].headline] == 1 for cases in (one, other))
     table = np.array([[(a & b).sum(), (a & ~b).sum()], [(~a & b).sum(), (~a & ~b).sum()]])
     assert (row.n, row.value) == (80, pytest.approx((a == b).mean()))
     assert row.more["kappa"] == pytest.approx(cohens_kappa(table).kappa)

@@ -9,7 +9,7 @@ from tests.report.page.page_runs import result_of
 from vlgate.audit.shortcuts import shortcuts
 from vlgate.metrics.clusters import case_clusters, clusters, connected
 from vlgate.metrics.compute import columns_of
-from vlgate.metrics.names import NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.text_learning import stratified_folds, tied_images
 from vlgate.record.cases import judged_cases, judged_tasks, read_cases
 from vlgate.record.comparison import read_earlier
@@ -71,7 +71,7 @@ def partition(codes):
 @pytest.mark.parametrize("kind", ["file", "region", "bar"])
 @pytest.mark.parametrize("ask", ["apart", "together"])
 def test_every_shape_has_the_same_clusters_and_intervals_everywhere(ask, kind, tmp_path):
-    shapes = SEVERAL if ask == "together" else tuple(NAMES)
+    shapes = SEVERAL if ask == "together" else tuple(SHAPES)
     tasks = [task_of(shape, kind) for shape in shapes]
     tasks = list(asked_together(tasks, 0)[0]) if ask == "together" else tasks
     options = Options(folder=tmp_path, thresholds=None, results=tmp_path, ask=ask)

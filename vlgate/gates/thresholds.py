@@ -16,7 +16,8 @@ from vlgate.gates.keys import COMMON, KEYS
 from vlgate.gates.must_hold import MustHold, read_must_hold
 from vlgate.gates.records import Correction, Gate, GateKind
 from vlgate.metrics.measures import GROUPED
-from vlgate.metrics.names import CONTROLLED, DIFFERENCES, NAMES, applies
+from vlgate.metrics.names import CONTROLLED, DIFFERENCES, applies
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import how_it_differs
 from vlgate.types import Shape
 
@@ -32,7 +33,7 @@ def why_no_gate(metric: str, tasks: Mapping[str, Shape]) -> tuple[str, str] | No
     >>> why_no_gate("acc_r@valse_paper_ties", {"valse/existence": "pair"})[1]
     'name acc_r, which a gate may judge'
     """
-    own = {name for shape in tasks.values() for name in NAMES[shape]}
+    own = {name for shape in tasks.values() for name in SHAPES[shape].metrics}
     if metric in {*own, *GROUPED, *CONTROLLED}:
         return None
     said = next(filter(None, (how_it_differs(metric, task) for task in tasks)), "")

@@ -17,7 +17,7 @@ from vlgate.gates.decide import Coverage, Judged
 from vlgate.metrics.clusters import case_clusters, clusters, image_of, recorded_clusters
 from vlgate.metrics.compute import Columns, metrics
 from vlgate.metrics.measures import group_codes
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.record.controls import read_controls
 from vlgate.record.folder import AGAIN, CASES, METRICS, NAME_ANOTHER, RecordedRun, refuse_pipe
 from vlgate.record.schema import fitted
@@ -238,7 +238,7 @@ def shape_of(facts: Iterable[str]) -> Shape:
     ('pair', 'active_passive_set')
     """
     known = set(facts)
-    return next((shape for shape in _SHAPES if HEADLINE[shape] in known), "pair")
+    return next((shape for shape in _SHAPES if SHAPES[shape].headline in known), "pair")
 
 
 def judged_tasks(run: RecordedRun, table: Any) -> dict[str, Judged]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from vlgate.errors import OptionError
 from vlgate.metrics.clusters import Clusters, clusters, recorded_clusters
-from vlgate.metrics.names import HEADLINE, NAMES
 from vlgate.metrics.paired import chance_of_change, difference, whole
+from vlgate.metrics.shapes import SHAPES
 from vlgate.record.cases import JudgedCases, asked_of, digest_of, fact_names, read_cases, shape_of
 from vlgate.record.folder import RecordedRun, read_run, refuse_incomplete
 from vlgate.types import Difference, FloatArray, Shape, Task, Ties
@@ -283,7 +283,7 @@ def _changed(task: str, shape: Shape, before: JudgedCases, after: JudgedCases) -
     first, second = (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
     ids = [after.ids[row] for row in second]
     images = [after.images[row] for row in second]
-    was, now = (_column(cases, HEADLINE[shape], at) for cases, at in ((before, first), (after, second)))
+    was, now = (_column(cases, SHAPES[shape].headline, at) for cases, at in ((before, first), (after, second)))
     return TaskChange(
         task=task,
         n=len(pairs),
@@ -293,8 +293,8 @@ def _changed(task: str, shape: Shape, before: JudgedCases, after: JudgedCases) -
         churned=_churned(before, after, first, second),
         added=tuple(sorted(set(after.ids) - set(before.ids) - set(before.unjudged))),
         unjudged=len({*before.unjudged, *after.unjudged}),
-        values=_values(NAMES[shape], (before, after), (first, second), images),
-        headline=HEADLINE[shape],
+        values=_values(SHAPES[shape].metrics, (before, after), (first, second), images),
+        headline=SHAPES[shape].headline,
     )
 
 

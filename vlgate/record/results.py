@@ -17,11 +17,11 @@ from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.answers import normal_answer
 from vlgate.judging.chance import chance
 from vlgate.judging.judged import Verdicts, verdicts_of
-from vlgate.metrics import score_rules
 from vlgate.metrics.compute import Columns, metrics, with_intervals
 from vlgate.metrics.macro import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
 from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.names import LOWER_IS_BETTER
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import Evidence, measures, names
 from vlgate.probes.controls.control import Controlled, of_task
 from vlgate.probes.explaining.record import Explained
@@ -282,10 +282,7 @@ def _slices(cases: Sequence[Case], found: Columns) -> dict[str, Mapping[str, Met
     return {name: metrics(parts.take(np.array(rows[name])), confidence=CONFIDENCE) for name in sorted(rows)}
 
 
-_PREFERENCES = frozenset(name for names in score_rules.SET_METRICS.values() for name in names) - {"sen_acc", "set_acc"}
-
-
-_UNDIRECTED = _PREFERENCES | LOWER_IS_BETTER
+_UNDIRECTED = LOWER_IS_BETTER.union(*(spec.undirected for spec in SHAPES.values()))
 
 
 def raised(found: Mapping[str, Metric], chance: Mapping[str, float]) -> dict[str, Metric]:

@@ -12,8 +12,9 @@ from vlgate.gates.decide import NO_TASK, Coverage, expand_changes, idle, too_dis
 from vlgate.gates.p_values import tail
 from vlgate.gates.records import JUDGED, Decision, Gate, Outcome
 from vlgate.gates.thresholds import CHECKS, NO_BOUND, Thresholds
-from vlgate.metrics.names import HEADLINE, PARTS
+from vlgate.metrics.names import PARTS
 from vlgate.metrics.paired import POWER, cases_for_margin, worth_of_difference
+from vlgate.metrics.shapes import headlines
 from vlgate.record.comparison import Comparison, TaskChange
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
@@ -135,7 +136,7 @@ def _judged(gate: Gate, change: TaskChange, found: Difference, part: float) -> t
 
 def _cases(gate: Gate, change: TaskChange) -> str:
     """The first newly broken cases; only those of the headline metric have names."""
-    if gate.kind != "max_broken" or gate.metric not in HEADLINE.values() or not change.broken:
+    if gate.kind != "max_broken" or gate.metric not in headlines() or not change.broken:
         return ""
     more = ", ..." if len(change.broken) > MOST_NAMED else ""
     return f": {', '.join(change.broken[:MOST_NAMED])}{more}"

@@ -17,7 +17,7 @@ from typing import Any
 
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.gates.records import RELEASABLE
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import headlines
 from vlgate.record.comparison import earlier_of
 from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, VERDICT, read_run
 from vlgate.record.verdict import recorded_outcome
@@ -91,7 +91,7 @@ def _held(given: argparse.Namespace, tasks: Any) -> list[str]:
         raise OptionError(f"--must-hold {given.must_hold}: exists; replace it with --overwrite, or name another file")
     lines = []
     for task, cases in tasks.items():
-        headline = next((name for name in HEADLINE.values() if name in cases.facts), None)
+        headline = next((name for name in headlines() if name in cases.facts), None)
         if headline is not None and any(fnmatchcase(task, pattern) for pattern in patterns):
             held = [case for case, value in zip(cases.ids, cases.facts[headline], strict=True) if value >= 1]
             lines += [json.dumps({"task": task, "case": case}) for case in held]

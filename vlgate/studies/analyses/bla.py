@@ -12,8 +12,8 @@ from statistics import fmean
 import numpy as np
 
 from vlgate.errors import DataError
-from vlgate.metrics import score_rules
 from vlgate.metrics.measures import wins
+from vlgate.metrics.shapes import SHAPES
 from vlgate.perturb.foils.candidates import WordTable
 from vlgate.sources.published.figures import beside
 from vlgate.sources.reading.text_files import read_text
@@ -294,8 +294,7 @@ def analyse(
 
 def preferences(cases: Cases) -> tuple[str, ...]:
     """Return the names of the six preferences that the sets have."""
-    names = next(names for names in score_rules.SET_METRICS.values() if names[-1] in cases.facts)
-    return names[3:]
+    return next(spec.undirected for spec in SHAPES.values() if spec.undirected and spec.undirected[-1] in cases.facts)
 
 
 def passive_preference(cases: Cases) -> FloatArray | None:

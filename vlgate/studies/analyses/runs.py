@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from vlgate.errors import OptionError
 from vlgate.metrics.clusters import Clusters, clusters, recorded_clusters
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import headlines
 from vlgate.record.cases import digest_of, fact_names, read_cases, rows_at
 from vlgate.record.folder import RecordedRun, read_run, refuse_incomplete
 from vlgate.studies.analyses.tables import DRAWN
@@ -70,7 +70,7 @@ class Cases:
     @property
     def shape(self) -> str | None:
         """The headline metric that the cases have, which tells their shape; None if they have none."""
-        return next((name for name in dict.fromkeys(HEADLINE.values()) if name in self.facts), None)
+        return next((name for name in headlines() if name in self.facts), None)
 
     def take(self, rows: Sequence[int] | NDArray[Any]) -> Cases:
         """Return the cases at these places."""
@@ -203,8 +203,6 @@ def verbs_of(cases: Cases, fewest: int = FEWEST) -> list[str]:
 
 # The perplexity of each text, from the run of a language model on the same tasks.
 
-_TEXT_SHAPES = tuple(metric for shape, metric in HEADLINE.items() if shape != "questions")
-
 
 def perplexities(reader: Run) -> dict[str, float]:
     """Return the perplexity of each text that the run of a language model scored.
@@ -216,7 +214,7 @@ def perplexities(reader: Run) -> dict[str, float]:
         raise OptionError(f"--perplexity: {model}; name the run of a language model, such as --model=gpt2")
     found: dict[str, float] = {}
     for cases in reader.tasks.values():
-        if cases.shape in _TEXT_SHAPES:
+        if cases.shape:
             for texts, scores in zip(cases.texts, cases.scores.tolist(), strict=True):
                 found |= {text: -score for text, score in zip(texts, scores, strict=True) if score < 0}
     return found

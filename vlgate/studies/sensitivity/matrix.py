@@ -15,7 +15,7 @@ from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.models.reference.blind import Blind, Lesson
 from vlgate.models.reference.defects import SAYS, defective
 from vlgate.record.options import Options
@@ -110,7 +110,7 @@ def labelled(task: Task, defect: str) -> Labelled | None:
     verdicts = [verdict for place in range(len(task.cases)) for verdict in _judged(task, place, defect)]
     guessed = sum(any(one.score == GUESS for one in verdict.predictions) for verdict in verdicts)
     found = metrics(columns(task.shape, verdicts))
-    return Labelled(metric=found[HEADLINE[task.shape]], guessed=guessed / len(verdicts))
+    return Labelled(metric=found[SHAPES[task.shape].headline], guessed=guessed / len(verdicts))
 
 
 def _judged(task: Task, place: int, defect: str) -> Sequence[Verdict]:
@@ -244,7 +244,7 @@ def _figures(model: object, name: str, tasks: Sequence[Task]) -> dict[str, Metri
         requests = [request for case in task.cases for request in case.requests]
         verdicts = judge(Batch(task=task, positions=tuple(range(len(task.cases)))), predictor.predict(requests))
         if verdicts and all(verdict.state == "judged" for verdict in verdicts):
-            found[task.id] = metrics(columns(task.shape, verdicts))[HEADLINE[task.shape]]
+            found[task.id] = metrics(columns(task.shape, verdicts))[SHAPES[task.shape].headline]
     return found
 
 
