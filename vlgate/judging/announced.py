@@ -43,9 +43,6 @@ def after_thought(text: str) -> str | None:
     Everything up to the last end of a thought goes, whether the reply holds the beginning of the thought or not. If
     nothing follows, the answer is what stands before the first beginning.
 
-    Args:
-        text: the whole reply.
-
     Returns: the reply itself if it holds no thought; None if its last thought ends neither by its mark nor by an answer
         in tags at the end of the reply.
 
@@ -269,7 +266,6 @@ def _value(mark: re.Match[str]) -> str:
 
 
 def _balanced(text: str) -> str:
-    """The text up to the brace that closes it."""
     depth = 1
     for place, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")

@@ -28,11 +28,6 @@ def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[
     question is asked in two orders: a model that draws one choice and keeps to it in both reaches more (1/4 in
     ``image`` for 1/16), and one that always names the same position 0.
 
-    Args:
-        shape: the shape of the cases.
-        capability: whether two answers should be equal (``invariance``) or differ.
-        cases: the cases.
-
     Returns: values in 0..1; metrics whose chance level is unknown are absent, as are those of questions if one has no
         choices.
 
@@ -62,7 +57,6 @@ def chance(shape: Shape, capability: Capability, cases: Sequence[Case]) -> dict[
 
 
 def _odds(cases: Sequence[Case], capability: Capability, orders: int) -> Odds:
-    """The odds of cases whose questions are asked in so many orders, with one reply each."""
     odds = Odds(
         sizes=[len(case.requests) for case in cases],
         yes=sum(right_answers(case)[0] == YES for case in cases) / len(cases),
@@ -92,7 +86,6 @@ def _parts(values: Sequence[float], size: int) -> list[Sequence[float]]:
 
 
 def _grouped(cases: Sequence[Case], right: FloatArray) -> dict[str, float]:
-    """The chance of the metrics over groups of cases, from the chance that each case is right."""
     groups = group_codes([case.tags for case in cases])
     return {metric: _of_groups(metric, right, codes) for metric, codes in groups.items() if (codes >= 0).any()}
 

@@ -50,22 +50,16 @@ class Replies(Mapping[Request, Prediction]):
     _places: dict[Request, int] = field(default_factory=dict)
 
     def __getitem__(self, request: Request) -> Prediction:
-        """Return the reply to a request."""
         return self.at(self.place(request))
 
     def __iter__(self) -> Iterator[Request]:
-        """Yield the distinct requests, in the order of first appearance."""
         return iter(self.requests) if self.distinct else iter(dict.fromkeys(self.requests))
 
     def __len__(self) -> int:
-        """Return the number of distinct requests."""
         return len(self.requests) if self.distinct else len(dict.fromkeys(self.requests))
 
     def place(self, request: Request) -> int:
-        """Return the place of a request.
-
-        Raises: KeyError if it is not among the requests.
-        """
+        """Return the place of a request."""
         if not self._places:
             self._places.update(_first_places(self.requests))
         return self._places[request]
@@ -111,10 +105,7 @@ class Replies(Mapping[Request, Prediction]):
 
 
 def replies_to(requests: Sequence[Request], predictions: Mapping[Request, Prediction]) -> Replies:
-    """Return the replies to some requests, which may repeat, as columns in their order.
-
-    Raises: KeyError if a request has no prediction.
-    """
+    """Return the replies to some requests, which may repeat, as columns in their order."""
     if not isinstance(predictions, Replies):
         return replies_of([predictions[request] for request in requests])
     given = predictions.requests
@@ -124,10 +115,7 @@ def replies_to(requests: Sequence[Request], predictions: Mapping[Request, Predic
 
 
 def replies_of(predictions: Sequence[Prediction]) -> Replies:
-    """Put predictions into columns.
-
-    Raises: ValueError if a score is NaN.
-    """
+    """Put predictions into columns."""
     for one in predictions:
         if one.score is not None and isnan(one.score):
             raise ValueError(f"the score of a reply is NaN: {one!r}")
@@ -210,11 +198,9 @@ class Verdicts(Sequence[Verdict]):
     starts: Sequence[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Find where the replies of each case start."""
         object.__setattr__(self, "starts", starts_of(self.cases))
 
     def __len__(self) -> int:
-        """Return the number of cases."""
         return len(self.cases)
 
     @overload
@@ -222,7 +208,6 @@ class Verdicts(Sequence[Verdict]):
     @overload
     def __getitem__(self, row: slice) -> Verdicts: ...
     def __getitem__(self, row: int | slice) -> Verdict | Verdicts:
-        """Return the verdict of a row, or the verdicts of several."""
         if isinstance(row, slice):
             return self.take(range(len(self))[row])
         row = range(len(self))[row]
@@ -236,11 +221,9 @@ class Verdicts(Sequence[Verdict]):
         )
 
     def __iter__(self) -> Iterator[Verdict]:
-        """Yield the verdicts."""
         return map(self.__getitem__, range(len(self)))
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the verdicts equal those of another sequence."""
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
     __hash__ = None  # type: ignore[assignment]  # as of a list
@@ -334,12 +317,7 @@ def verdicts_of(verdicts: Sequence[Verdict]) -> Verdicts:
 
 
 def in_order(parts: Sequence[Verdicts], positions: Sequence[int]) -> Verdicts:
-    """Join verdicts of one task in the order of their cases; of two of one case, the later one counts.
-
-    Args:
-        parts: the verdicts.
-        positions: the position in the task of each case of each part.
-    """
+    """Join verdicts of one task in the order of their cases; of two of one case, the later one counts."""
     if not parts:
         return verdicts_of(())
     shape = None if any(part.shape is None for part in parts) else parts[0].shape

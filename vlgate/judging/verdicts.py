@@ -93,10 +93,7 @@ def _states(replies: Replies, starts: Sequence[int], cases: int) -> list[State]:
 
 
 def _shape_replies(batch: Batch, verdicts: Verdicts, rows: Sequence[int]) -> ShapeReplies:
-    """The replies to the cases in ``rows``, which all have one.
-
-    Raises: ValueError if a reply to a pair or a text has no score.
-    """
+    """The replies to the cases in ``rows``, which all have one."""
     replies = verdicts.replies if len(rows) == len(verdicts) else verdicts.take(rows).replies
     cases = [verdicts.cases[row] for row in rows]
     for place in np.flatnonzero(np.isnan(replies.scores)).tolist():

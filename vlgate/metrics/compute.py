@@ -158,7 +158,6 @@ def _measures(cases: Columns) -> dict[str, Measure]:
 
 
 def _statistics(cases: Columns) -> dict[str, Measure]:
-    """The measures that are not means over all cases."""
     spec = SHAPES[cases.shape]
     found = dict(spec.statistics(cases)) if spec.statistics else {}
     right = cases.facts.get(spec.headline, np.full(len(cases.images), np.nan))
@@ -178,5 +177,4 @@ def in_rows(cases: Sequence[Case], values: FloatArray) -> FloatArray:
 
 
 def _array(values: Sequence[float | bool | None]) -> FloatArray:
-    """An array of floats in which None becomes NaN."""
     return np.array(values, dtype=np.float64)

@@ -78,9 +78,7 @@ def estimate(measure: Measure, groups: Clusters | None = None, confidence: float
     """Compute a measure with its interval.
 
     Args:
-        measure: the measure.
         groups: the images of the m cases that the measure is defined on; None if they are independent.
-        confidence: of the two-sided interval.
 
     Returns: the metric.
     """
@@ -120,11 +118,8 @@ def wins(better: FloatArray, worse: FloatArray, ties: Ties = "strict") -> FloatA
     Args:
         better: shape (n,), the scores that should be higher.
         worse: shape (n,), the scores that should be lower.
-        ties: what an exact tie counts: ``strict`` 0, ``half`` 1/2, ``credit`` 1.
 
     Returns: shape (n,), 1.0 if ``better > worse``, 0.0 if ``better < worse``, and what a tie counts if they are equal.
-    Raises: ValueError if a score is NaN.
-
     >>> wins(np.array([2.0, 1.0, 1.0]), np.array([1.0, 1.0, 2.0])).tolist()
     [1.0, 0.0, 0.0]
     """
@@ -167,7 +162,6 @@ def group_codes(tags: Sequence[Mapping[str, str]]) -> dict[str, NDArray[np.int64
 
 
 def _size(group: str) -> int:
-    """How many cases a group has, if its name says so; 1 otherwise."""
     number, said, _ = group.partition(" of ")
     return int(number) if said and number.isdecimal() else 1
 
@@ -176,7 +170,6 @@ def group_measure(name: str, values: FloatArray, codes: NDArray[np.int64]) -> Me
     """Return a metric over groups.
 
     Args:
-        name: its name, a key of ``GROUPED``.
         values: shape (n,), whether each case is right, in 0..1; NaN for a case that does not count.
         codes: shape (n,), the numbers of the groups; -1 for a case that is in none.
 

@@ -164,7 +164,6 @@ def log_odds(known: Features, texts: IntArray, truths: NDArray[np.bool_], folds:
     """Return the log odds that each text is true rather than false, learnt from the texts of the other folds.
 
     Args:
-        known: the features of the distinct texts.
         texts: the number of each instance's text, shape (n,).
         truths: whether it is true, shape (n,).
         folds: its fold, shape (n,).

@@ -38,13 +38,6 @@ def agreement_table(runs: Sequence[Run], pattern: str, headline: str) -> Table:
 def coverage_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Sequence[str], of: str) -> Table:
     """Show which share of what the other model has right a model has right, too.
 
-    Args:
-        runs: the runs.
-        pattern: of the tasks.
-        headline: the headline metric of the tasks.
-        metrics: names of one or several facts; the shares of several are of all their values together.
-        of: what these facts are of: ``answers``, ``pairs``, ...
-
     Returns: a row per task and ordered pair of runs; ``n`` counts what the other model has right.
     """
     rows: list[Row] = []
@@ -127,15 +120,7 @@ def blind_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Seque
 
 
 def reader_table(runs: Sequence[Run], reader: Run, pattern: str, headline: str, source: str) -> Table:
-    """Compare runs with that of a language model on the same cases: how much more the models have right.
-
-    Args:
-        runs: the runs of models.
-        reader: the run of a language model, which prefers the text with the lower perplexity.
-        pattern: of the tasks.
-        headline: the headline metric of the tasks.
-        source: the tables of the paper that compare them.
-    """
+    """Compare runs with that of a language model on the same cases: how much more the models have right."""
     rows: list[Row] = []
     there = chosen(reader, pattern, headline)
     for run in runs:

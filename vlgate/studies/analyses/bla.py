@@ -82,13 +82,7 @@ class Features:
 
 
 def average(text: str, table: WordTable, *, logarithm: bool = False) -> float:
-    """Return the mean of a table's numbers over the words of a text except stop words; NaN if it has none.
-
-    Args:
-        text: the text.
-        table: numbers of words.
-        logarithm: take the natural logarithms of the numbers, which are counts; words with a count of 0 are left out.
-    """
+    """Return the mean of a table's numbers over the words of a text except stop words; NaN if it has none."""
     words = [word for word in map(_word, text.split()) if word and word not in _STOP]
     values = [value for value in map(table.value, words) if value is not None and (value > 0 or not logarithm)]
     return fmean(map(log, values) if logarithm else values) if values else nan
@@ -100,7 +94,6 @@ def read_features(file: Path) -> tuple[dict[tuple[str, str], dict[str, float]], 
     The first line has the titles: ``text``, ``image`` if the numbers depend on it, and a name for each number.
 
     Returns: the numbers by image and text, and their names.
-    Raises: DataError, which names the file and line, if it is not such a file.
     """
     rows = csv.reader(read_text(file, _REMEDY).splitlines())
     titles = next(rows, [])
@@ -265,12 +258,8 @@ def analyse(
     """Analyse the sets of four sentences of some runs.
 
     Args:
-        runs: the runs of models.
         features: what is known of the words and sentences, for the linear model; None for their lengths alone.
-        reader: the run of a language model on the same tasks; None without one.
         tasks: a pattern of task ids; None for those of BLA, or all sets if no run has these.
-
-    Raises: OptionError if no run has sets.
     """
     pattern = pattern_of(runs, "bla", HEADLINE, tasks)
     known = features or Features()
@@ -383,7 +372,6 @@ def _by_verb(runs: Sequence[Run], pattern: str) -> Table:
 
 
 def _all_of_them(runs: Sequence[Run], pattern: str) -> Table:
-    """In which share of the sets every model has the whole set right, and every model both false sentences above."""
     rows: list[Row] = []
     for task, cases in chosen(runs[0], pattern, HEADLINE).items():
         others = [chosen(run, pattern, HEADLINE).get(task) for run in runs[1:]]

@@ -27,10 +27,7 @@ def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
     """Analyse the pairs of questions of some runs.
 
     Args:
-        runs: the runs of models.
         tasks: a pattern of task ids; None for those of CARETS, or all pairs of questions if no run has these.
-
-    Raises: OptionError if no run has pairs of questions.
     """
     pattern = pattern_of(runs, "carets", HEADLINE, tasks)
     tables = [_gaps(runs, pattern), _across(runs, pattern), _answers(runs, pattern), _replies(runs, pattern)]

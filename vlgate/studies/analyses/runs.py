@@ -97,10 +97,7 @@ class Run:
 
 
 def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
-    """Read finished runs. Runs of the same model have the names of their folders in brackets.
-
-    Raises: OptionError if a folder is not that of a finished run.
-    """
+    """Read finished runs. Runs of the same model have the names of their folders in brackets."""
     found = [_read(folder) for folder in folders]
     names = [run.model for run, _ in found]
     return tuple(
@@ -133,10 +130,7 @@ def chosen(run: Run, pattern: str, headline: str) -> dict[str, Cases]:
 
 
 def pattern_of(runs: Sequence[Run], benchmark: str, headline: str, given: str | None) -> str:
-    """Return the pattern of the tasks to analyse: the given one, that of the benchmark, or that of the drawn scenes.
-
-    Raises: OptionError if no task of the runs fits.
-    """
+    """Return the pattern of the tasks to analyse: the given one, that of the benchmark, or that of the drawn scenes."""
     wanted = (given,) if given else (f"{benchmark}/*", DRAWN)
     found = next((pattern for pattern in wanted if any(chosen(run, pattern, headline) for run in runs)), None)
     if found is None:
@@ -205,10 +199,7 @@ def verbs_of(cases: Cases, fewest: int = FEWEST) -> list[str]:
 
 
 def perplexities(reader: Run) -> dict[str, float]:
-    """Return the perplexity of each text that the run of a language model scored.
-
-    Raises: OptionError if the run is not one of a language model: its scores must be minus the perplexities.
-    """
+    """Return the perplexity of each text that the run of a language model scored."""
     if "minus the perplexity" not in reader.figures["model"].get("adapters", {}).get("Match", ""):
         model = f"{reader.name} does not score texts by their perplexity"
         raise OptionError(f"--perplexity: {model}; name the run of a language model, such as --model=gpt2")

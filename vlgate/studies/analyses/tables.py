@@ -89,7 +89,6 @@ def markdown(analysis: Analysis, most: int | None = None) -> str:
     """Return the analysis as Markdown: a section per table, and the notes.
 
     Args:
-        analysis: the analysis.
         most: the most rows of a table; None for all.
     """
     lines = [f"# {analysis.name} on {_tasks(analysis)}: {', '.join(analysis.runs)}"]
@@ -166,7 +165,6 @@ def _number(value: Detail) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text of a user in a cell of a table: on one line, and with its own bars escaped."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split()).replace("|", "\\|")
 
 

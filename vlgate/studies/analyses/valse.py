@@ -24,11 +24,7 @@ def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = 
     """Analyse the pairs of some runs.
 
     Args:
-        runs: the runs of models.
-        reader: the run of a language model on the same tasks, whose replies are perplexities; None without one.
         tasks: a pattern of task ids; None for those of VALSE, or all pairs if no run has these.
-
-    Raises: OptionError if no run has pairs, or the reader's replies are not perplexities.
     """
     pattern = pattern_of(runs, "valse", HEADLINE, tasks)
     notes: list[str] = []
@@ -75,7 +71,6 @@ def _precisions(runs: Sequence[Run], pattern: str) -> Table:
 
 
 def _changes(runs: Sequence[Run], pattern: str, names: tuple[str, str], said: tuple[str, str, str]) -> Table:
-    """A table of the differences of two metrics on the same cases, the second minus the first."""
     rows: list[Row] = []
     for run in runs:
         for task, cases in chosen(run, pattern, HEADLINE).items():

@@ -42,8 +42,6 @@ def read_boxes(file: Path) -> dict[tuple[str, str], dict[str, str]]:
     height, and those of the image. Up to a third of half the diagonal from the image's centre an object is in the
     ``center``, up to two thirds ``mid``, else at the ``margin``; up to 1,024 square pixels it is ``small``, up to 9,216
     ``medium``, else ``large``. So the size depends on the resolution of the image.
-
-    Raises: DataError, which names the file and line, if it is not such a file.
     """
     rows = csv.DictReader(read_text(file, _REMEDY).splitlines())
     if set(rows.fieldnames or ()) != set(_TITLES):
@@ -95,11 +93,8 @@ def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None
     """Analyse the pairs of some runs.
 
     Args:
-        runs: the runs of models.
         placed: the location and size of the object of each case, by task and case; None for what the tasks say.
         tasks: a pattern of task ids; None for those of VL-CheckList, or all pairs if no run has these.
-
-    Raises: OptionError if no run has pairs.
     """
     pattern = pattern_of(runs, BENCHMARK, HEADLINE, tasks)
     found = [(run, chosen(run, pattern, HEADLINE)) for run in runs]
@@ -114,13 +109,7 @@ def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None
 
 
 def by_class(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> dict[str, Metric]:
-    """Return the share of right pairs for each class of the objects' locations or sizes, over some tasks.
-
-    Args:
-        tasks: the cases by task.
-        kind: ``location`` or ``size``.
-        placed: what a file says of the cases; a case that it does not have has the class of its task or tags.
-    """
+    """Return the share of right pairs for each class of the objects' locations or sizes, over some tasks."""
     found: dict[str, list[tuple[float, str]]] = {}
     for (one, _), values in _classed(tasks, kind, placed).items():
         found.setdefault(one, []).extend(values)
@@ -132,11 +121,6 @@ def gap_of(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> Row | None:
 
     Files differ in how hard they are, and in how many pairs of a class they have. So the gap is the mean over the
     files, then over the datasets, that have pairs of both classes; a task that is not VL-CheckList's is a file.
-
-    Args:
-        tasks: the cases by task.
-        kind: ``location`` or ``size``.
-        placed: as in ``by_class``.
 
     Returns: the row, with the labels ``(gap,)``; None if no file has both.
     """

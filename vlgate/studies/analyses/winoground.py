@@ -46,8 +46,6 @@ def given_sizes(texts: Sequence[str]) -> dict[str, Size]:
 
     >>> given_sizes(["lxmert=0.18,9.18"])
     {'lxmert': Size(images=0.18, captions=9.18)}
-
-    Raises: OptionError if a text has another form.
     """
     found: dict[str, Size] = {}
     for text in texts:
@@ -72,14 +70,7 @@ def published_scores() -> dict[str, dict[str, float]]:
 
 
 def size_table(scores: Mapping[str, Mapping[str, float]], known: Mapping[str, Size], title: str, about: str) -> Table:
-    """Correlate the sizes of models with their scores.
-
-    Args:
-        scores: the text, image and group score of each model.
-        known: the sizes of the models; a model without one is left out.
-        title: of the table.
-        about: which models these are.
-    """
+    """Correlate the sizes of models with their scores."""
     names = [name for name in scores if name in known]
     rows: list[Row] = []
     for modality in ("images", "captions"):
@@ -105,12 +96,7 @@ def analyse(
     """Analyse the quads of some runs.
 
     Args:
-        runs: the runs of models.
-        reader: the run of a language model on the same tasks, whose replies are perplexities; None without one.
-        given: the pretraining sizes of the models, by the names of the runs' models.
         tasks: a pattern of task ids; None for those of Winoground, or all quads if no run has these.
-
-    Raises: OptionError if no run has quads, or the reader's replies are not perplexities.
     """
     pattern = pattern_of(runs, "winoground", HEADLINE, tasks)
     notes: list[str] = []

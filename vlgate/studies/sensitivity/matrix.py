@@ -53,11 +53,7 @@ class Claims:
 
 
 def claims(file: Path = FILE) -> Claims:
-    """Read a file of claims; by default that of the drawn tasks.
-
-    Raises: UnknownNameError for a defect or a faculty that does not exist; ValueError for a defect that breaks two
-        faculties or none.
-    """
+    """Read a file of claims; by default that of the drawn tasks."""
     content = tomllib.loads(file.read_text(encoding="utf-8"))
     faculties: dict[str, str] = {}
     for faculty, defects in content["faculties"].items():
@@ -237,7 +233,6 @@ def matrix(
 
 
 def _figures(model: object, name: str, tasks: Sequence[Task]) -> dict[str, Metric]:
-    """The main metric of each task that the model has all replies to."""
     predictor = ModelPredictor(model=model, name=name, caller=Caller(name=name, size=_BATCH), seed=0)
     found = {}
     for task in tasks:
@@ -255,10 +250,7 @@ NAMES: Mapping[str, str] = SAYS
 
 
 def asked(options: Options, defects: Sequence[str]) -> Matrix:
-    """Return the matrix of the tasks that the options name.
-
-    Raises: OptionError, UnknownNameError or DataError as ``run.planning.make_plan``.
-    """
+    """Return the matrix of the tasks that the options name."""
     tasks = make_plan(options).tasks
     learnt = lessons(tasks, options) if "blind" in defects else {}
     return matrix(tasks, defects, claims(), learnt, seed=options.seed)
