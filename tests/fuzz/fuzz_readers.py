@@ -41,7 +41,7 @@ from vlgate.models.regions.volta.config import parse, read_json
 from vlgate.models.regions.volta.sources import published
 from vlgate.probes.controls.control import Controlled
 from vlgate.record.cases import read_cases
-from vlgate.record.comparison import earlier_of
+from vlgate.record.comparison import finished_run
 from vlgate.record.folder import read_run
 from vlgate.record.judging_again import judge_again
 from vlgate.record.model_card import ModelCard
@@ -141,7 +141,7 @@ def read_whole_run(folder, _):
     """Read a run as the commands do."""
     run = read_run(folder, "run")
     table = read_cases(run)
-    earlier = earlier_of(run)
+    earlier = finished_run(run)
     read_verdict(run)
     judge_again(run, folder / "gates.toml", earlier)
     missed_lines(missed_cases(run, table), None)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from vlgate.asking.checks.check import Check
     from vlgate.asking.predictor import ModelPredictor
     from vlgate.models.loading.registry import LoadedModel
-    from vlgate.record.comparison import EarlierRun
+    from vlgate.record.comparison import FinishedRun
     from vlgate.record.replies import Journal
 
 
@@ -227,7 +227,7 @@ class Asked:
             raise ThresholdsError(f"{error}{no_folder(self.options, error.task)}") from None
 
     @cached_property
-    def earlier(self) -> EarlierRun | None:
+    def earlier(self) -> FinishedRun | None:
         """The run to compare with; None if none is named, or if this is the first."""
         if not isinstance(self.options.baseline, Path):
             return None

@@ -186,6 +186,13 @@ def decisions(
 
     Returns: the decisions; a rule that matches no task of the plan is listed as not run.
     """
+    return decide_all(thresholds, judged_tasks_of(results, planned, controls), ties, model)
+
+
+def judged_tasks_of(
+    results: Sequence[TaskResult], planned: Sequence[Task], controls: Sequence[Controlled]
+) -> dict[str, Judged]:
+    """Return what the gates of each task are decided from; the arguments are those of ``decisions``."""
     none = verdicts_of(())
     tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, none)) for task in planned}
     tasks |= {
@@ -199,7 +206,7 @@ def decisions(
         )
         for result in results
     }
-    return decide_all(thresholds, tasks, ties, model)
+    return tasks
 
 
 def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dict[str, Mean], dict[str, Gap]]:

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
 from vlgate.errors import ThresholdsError
-from vlgate.gates.decide import NO_TASK, Coverage, expand_changes, idle, too_disputed, too_few
-from vlgate.gates.p_values import tail
+from vlgate.gates.decide import (
+    NO_TASK,
+    Coverage,
+    Judged,
+    decide_all,
+    expand_changes,
+    idle,
+    tasks_without_scores,
+    too_disputed,
+    too_few,
+    without_scores,
+)
+from vlgate.gates.error_rates import ErrorRates, error_rates
+from vlgate.gates.must_hold import must_hold_decision
+from vlgate.gates.p_values import corrected, tail
 from vlgate.gates.records import JUDGED, Decision, Gate, Outcome
 from vlgate.gates.thresholds import CHECKS, NO_BOUND, Thresholds
 from vlgate.metrics.names import HEADLINE, PARTS
 from vlgate.metrics.paired import POWER, cases_for_margin, worth_of_difference
 from vlgate.record.comparison import Comparison, TaskChange
 from vlgate.record.model_card import ModelCard
-from vlgate.record.options import Options
+from vlgate.record.options import FIRST, Options
 from vlgate.types import Difference, Shape
 
 # The gates on a comparison: from what changed in a task to decisions.
@@ -176,6 +189,58 @@ def _doubt(gate: Gate, change: TaskChange, found: Difference, deselected: int) -
     if found.n < gate.min_cases:
         return f"there are only {found.n} cases, fewer than min_cases = {gate.min_cases}"
     return None
+
+
+# All gates of a run at once, when it ends and from its files.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRun:
+    """All that the gates of a run are decided from.
+
+    Attributes:
+        tasks: every task of its plan, those included of which every case was deselected.
+        right: whether each case is right, None if it is not judged; of an unasked task, no case.
+        neither: in how many scored replies of a task yes and no have less than half of the first word, and of how many.
+        comparison: what changed since an earlier run; None if there is none.
+        known: the shape of every task that a source can make.
+    """
+
+    tasks: Mapping[str, Judged]
+    right: Mapping[str, Mapping[str, bool | None]]
+    neither: Mapping[str, tuple[int, int]]
+    comparison: Comparison | None
+    known: Mapping[str, Shape]
+
+
+def decide_run(
+    run: JudgedRun, thresholds: Thresholds, options: Options
+) -> tuple[tuple[Decision, ...], ErrorRates | None]:
+    """Decide every gate of a run, and what its thresholds file asks of the run as a whole.
+
+    Returns: the decisions, in the order in which reports show them, and how often the gates err.
+    """
+    covered = {name: task.coverage for name, task in run.tasks.items()}
+    changes = change_decisions(
+        thresholds,
+        run.comparison,
+        {name: task.shape for name, task in run.tasks.items()},
+        {name: coverage.deselected for name, coverage in covered.items()},
+        covered,
+        first=options.baseline == FIRST,
+    )
+    every = [*decide_all(thresholds, run.tasks, options.ties, options.model), *changes]
+    held = []
+    if thresholds.must_hold is not None:
+        meaningless = tasks_without_scores(run.neither, thresholds)
+        right = {name: dict.fromkeys(of) if name in meaningless else of for name, of in run.right.items()}
+        whole = options.require_gates and not options.suite
+        held = [must_hold_decision(thresholds.must_hold, right, whole=whole)]
+    made = corrected((*held, *without_scores(every, run.neither, thresholds)), thresholds.fail_correction)
+    made = without_passes(made) if options.quick else made
+    counts = {name: (coverage.cases, coverage.cases + coverage.deselected) for name, coverage in covered.items()}
+    about = [*required(thresholds, counts, options, run.known), *unjudged_gates(made, thresholds, options)]
+    return (*about, *made), error_rates(made, thresholds.fail_correction)
 
 
 # Decisions about a run as a whole: what it left out, and whether its model can be judged at all.

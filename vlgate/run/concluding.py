@@ -8,20 +8,16 @@ from dataclasses import replace
 from vlgate import __version__
 from vlgate.asking.predictor import score
 from vlgate.errors import OptionError
-from vlgate.gates.decide import tasks_without_scores, without_scores
-from vlgate.gates.error_rates import error_rates
-from vlgate.gates.must_hold import must_hold_decision
-from vlgate.gates.p_values import corrected
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
-from vlgate.record.cases import judged_cases
-from vlgate.record.comparison import EarlierRun, LaterRun, compare
+from vlgate.record.comparison import FinishedRun, compare
 from vlgate.record.judging_again import ABOUT_REPLIES
-from vlgate.record.options import FIRST, Options, Shard, meant_folder
-from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, decisions, tabulate
-from vlgate.record.run_gates import change_decisions, required, unjudged_gates, without_passes
+from vlgate.record.options import Options, Shard, meant_folder
+from vlgate.record.parquet import case_table
+from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, decisions, judged_tasks_of, tabulate
+from vlgate.record.run_gates import JudgedRun, decide_run, unjudged_gates
 from vlgate.record.verdict import digests
 from vlgate.run.examining import UNEXAMINED, examined, without_copies
 from vlgate.run.loading import blind_predictor
@@ -40,7 +36,7 @@ def conclude(
     thresholds: Thresholds,
     options: Options,
     objections: Sequence[Decision] = (),
-    earlier: EarlierRun | None = None,
+    earlier: FinishedRun | None = None,
 ) -> RunResult:
     """Compute the figures of all tasks that have verdicts, and decide the gates.
 
@@ -60,7 +56,7 @@ def conclude(
     figures = tuple(tabulate(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
     figures = tuple(without_copies(one, thresholds) for one in figures)
     results = examined(figures, options)
-    comparison = None if earlier is None else compare(earlier, _later(results, options, _partial(tasks, verdicts)))
+    comparison = None if earlier is None else compare(earlier, _later(tasks, results, options))
     unexamined = UNEXAMINED if results is figures and options.health == "auto" else ""
     rows, gaps = averages(results, shapes(options.data))
     run = RunResult(
@@ -87,26 +83,15 @@ def decided(
 
     The arguments are those of ``conclude``; ``run`` has the figures, and its decisions are replaced.
     """
-    verdicts = {task.id: () for task in tasks} | {result.task.id: result.verdicts for result in run.results}
-    made = decisions(thresholds, run.results, tasks, options.ties, options.model, run.controls)
-    left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
-    coverages = {result.task.id: result.coverage for result in run.results}
-    kinds, first = {task.id: task.shape for task in tasks}, options.baseline == FIRST
-    changes = change_decisions(thresholds, run.comparison, kinds, left_out, coverages, first=first)
-    neither = {result.task.id: result.neither for result in run.results}
-    right = _right(verdicts, tasks_without_scores(neither, thresholds))
-    whole_run = options.require_gates and not options.suite
-    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, right, whole=whole_run)]
-    made = corrected((*held, *without_scores((*made, *changes), neither, thresholds)), thresholds.fail_correction)
-    made = without_passes(made) if options.quick else made
-    counts = {task.id: (len(verdicts.get(task.id, ())), len(task.cases)) for task in tasks}
-    known = shapes(options.data)
-    whole = [*required(thresholds, counts, options, known), *unjudged_gates(made, thresholds, options)]
-    return replace(
-        run,
-        decisions=(*objections, *whole, *made),
-        error_rates=error_rates(made, thresholds.fail_correction),
+    judged = JudgedRun(
+        tasks=judged_tasks_of(run.results, tasks, run.controls),
+        right={task.id: {} for task in tasks} | {one.task.id: _right(one.verdicts) for one in run.results},
+        neither={one.task.id: one.neither for one in run.results},
+        comparison=run.comparison,
+        known=shapes(options.data),
     )
+    made, rates = decide_run(judged, thresholds, options)
+    return replace(run, decisions=(*objections, *made), error_rates=rates)
 
 
 def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
@@ -115,32 +100,22 @@ def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
     return RunResult(results=(), decisions=(*unjudged_gates(made, thresholds, options, searched=True), *made))
 
 
-def _partial(tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> frozenset[str]:
-    """The tasks that are asked only in part, because cases were deselected."""
-    return frozenset(task.id for task in tasks if len(verdicts.get(task.id, ())) < len(task.cases))
-
-
-def _later(results: Sequence[TaskResult], options: Options, partial: frozenset[str]) -> LaterRun:
-    return LaterRun(
-        name=options.model,
-        fingerprint="",
+def _later(tasks: Sequence[Task], results: Sequence[TaskResult], options: Options) -> FinishedRun:
+    asked = {result.task.id: result.coverage.cases for result in results}
+    return FinishedRun(
+        model=options.model,
         seed=options.seed,
         ties=options.ties,
         version=__version__,
-        tasks={result.task.id: judged_cases(result.verdicts) for result in results},
-        shapes={result.task.id: result.task.shape for result in results},
-        partial=partial,
+        tasks={result.task.id: case_table(result.task, result.verdicts) for result in results},
+        partial=frozenset(task.id for task in tasks if asked.get(task.id, 0) < len(task.cases)),
     )
 
 
-def _right(
-    verdicts: Mapping[str, Sequence[Verdict]], doubted: Collection[str] = ()
-) -> dict[str, dict[str, bool | None]]:
-    """Whether each case is right, None if it is not judged, or of a task whose scores mean nothing."""
-    return {
-        task: {one.case.id: one.right if one.state == "judged" and task not in doubted else None for one in said}
-        for task, said in verdicts.items()
-    }
+def _right(verdicts: Sequence[Verdict]) -> dict[str, bool | None]:
+    rows = verdicts_of(verdicts)
+    judged = zip(rows.cases, rows.states, rows.right.tolist(), strict=True)
+    return {case.id: right if state == "judged" else None for case, state, right in judged}
 
 
 def _blind(

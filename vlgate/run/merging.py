@@ -16,7 +16,7 @@ from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds, read_thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import CONTROLLED
-from vlgate.record.comparison import EarlierRun, refuse_unlike
+from vlgate.record.comparison import FinishedRun, refuse_unlike
 from vlgate.record.folder import REPLIES, RecordedPart, lines_of
 from vlgate.record.model_card import ModelCard, card_from
 from vlgate.record.options import Options
@@ -226,7 +226,7 @@ class Joined:
 def join(
     parts: Sequence[RecordedPart],
     options: Options,
-    earlier: EarlierRun | None = None,
+    earlier: FinishedRun | None = None,
     *,
     own_thresholds: bool = False,
 ) -> Joined:
