@@ -22,7 +22,6 @@ from vlgate.models.checkpoints.device import check_device, check_dtype
 from vlgate.models.loading.registry import check, needs_images
 from vlgate.plugin import parse_options
 from vlgate.plugin.settings import LISTS, ours, typed
-from vlgate.record.folder import JOURNAL
 from vlgate.record.options import Options
 from vlgate.record.results_folder import take_folder
 from vlgate.record.verdict import digest
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from vlgate.asking.predictor import ModelPredictor
     from vlgate.models.loading.registry import LoadedModel
     from vlgate.record.comparison import FinishedRun
-    from vlgate.record.replies import Journal
 
 
 # Whether a session searches for the smallest changes that break cases, which ``-m shrink`` asks for.
@@ -89,9 +87,8 @@ class TimeLimits:
         Raises: OptionError if the system starts no further process.
         """
         if options.call_timeout is not None:
-            seconds, place = options.call_timeout, options.results
-            kept = f"{place} keeps what was asked so far" if self.calls.note is None else "the run is incomplete"
-            remedy = f"the process ends with status 1, and {kept}; {_CORRECT}"
+            seconds = options.call_timeout
+            remedy = f"the process ends with status 1, and the run is incomplete; {_CORRECT}"
             self.calls.allowed = Allowed(seconds=lambda _: seconds, remedy=remedy)
             self.calls.start()
 
@@ -200,15 +197,6 @@ class Asked:
     def plan(self) -> Plan:
         """The tasks and batches, which are the same in every process."""
         return make_plan(self.options)
-
-    @cached_property
-    def journal(self) -> Journal:
-        """The journal of the replies that came so far."""
-        from vlgate.record.replies import Journal
-
-        journal = Journal(self.options.results / JOURNAL, self.options.model)
-        self.config.add_cleanup(lambda: journal.close(remove=False))
-        return journal
 
     @cached_property
     def digest(self) -> str:

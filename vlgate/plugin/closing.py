@@ -163,7 +163,6 @@ class Closing:
         place = os.environ.get("GITHUB_STEP_SUMMARY", "")
         self.problems += [append_summary(run.options.results / "summary.md", place)]
         self.problems += log_to(run.options.log_to if whole else (), run.result, card, run.options)
-        run.journal.close(remove=not run.result.incomplete)
         run.announcing = True
         for decision in run.result.decisions:
             for report in gate_reports(decision, gate_properties(run.result, decision)):
@@ -188,8 +187,6 @@ class Closing:
         found = release(result, card)
         status = int(reporter._session.exitstatus)  # noqa: SLF001  # the hook is given the status before the gates
         reporter.write_line(closing_text(result, found, titled(card.name, card.weights), status, screen))
-        if self.run.journal.problem:
-            reporter.write_line(printable(f"journal: {self.run.journal.problem}"), yellow=True)
         reporter.write_line(printable(results_line(self.run.options)))
         cluster = cluster_line(self.run.loaded[0]) if "loaded" in vars(self.run) else ""
         for line in filter(None, (cluster, *cache_lines(card.cache, self.run.options.cache_limit))):

@@ -179,9 +179,6 @@ class Run(Asked):
             self.allure.see(report)
         if self.worker is None and hasattr(report, PACE):
             self.estimate = announce(self, *getattr(report, PACE))
-        rows = rows_of(report)
-        if self.worker is None and rows is not None and report.nodeid in self.collected.expected:
-            self.journal.add(report.nodeid, batch_name(report.nodeid), rows)
         cases = 0 if self.worker is not None else self.collected.take(report, lambda: self.digest)
         if cases:
             self._count(cases)

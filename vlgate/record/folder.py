@@ -12,6 +12,7 @@ from typing import Any
 
 from vlgate.errors import OptionError
 from vlgate.record.schema import fitted, schema_of
+from vlgate.record.whole_file import LOCK
 
 # Read the folder of a finished run: ``metrics.json`` and ``environment.json``, checked before they are used.
 
@@ -19,7 +20,6 @@ SCHEMA = 2
 """The version of the format of ``metrics.json`` that is written and read."""
 METRICS, CASES, ENVIRONMENT = "metrics.json", "cases.parquet", "environment.json"
 VERDICT, ANALYSES, CONTROLS = "verdict.json", "analyses.json", "controls.json"
-JOURNAL = "journal.jsonl"
 AGAIN = "run it again with this version"
 SHRUNK = "shrunk.jsonl"
 NAME_ANOTHER = "name the results folder of a run that ended"
@@ -166,7 +166,7 @@ def _without(file: Path) -> str:
     """Why a file of a run is not there."""
     if not file.parent.is_dir():
         return "is a file, not a folder" if file.parent.exists() else "does not exist"
-    if (file.parent / JOURNAL).exists():
+    if (file.parent / LOCK).exists():  # the file of a process that was killed
         return f"holds no {file.name}, because the run did not end"
     searched = f", because the run only searched for smallest changes, which are in {SHRUNK}"
     return f"holds no {file.name}{searched if (file.parent / SHRUNK).exists() else ''}"

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from vlgate.errors import OptionError
-from vlgate.record.folder import JOURNAL, PART, REPLIES
+from vlgate.record.folder import PART, REPLIES
 from vlgate.record.options import Options
 from vlgate.record.whole_file import lock, remove_left_over
 
@@ -32,7 +32,7 @@ def remove_explanations(folder: Path) -> None:
 
 # Take the results folder when a run starts: refuse to lose files, and remove those of an earlier run on request.
 
-FILES = (
+NAMES = (
     "metrics.json",
     "verdict.json",
     "report.html",
@@ -48,8 +48,7 @@ FILES = (
     PART,
     REPLIES,
 )
-NAMES = (*FILES, JOURNAL)
-"""The files that a run writes into its folder; ``JOURNAL`` is there while the run goes on, and if it was cut short."""
+"""The files that a run writes into its folder."""
 _REPLAY = "replay:"
 
 
