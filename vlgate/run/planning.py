@@ -13,9 +13,8 @@ import numpy as np
 from vlgate.asking.items import hashed_cases
 from vlgate.audit.label_fixes import KNOWN, applied, read_disputes, reported
 from vlgate.errors import OptionError, UnknownNameError, VlgateError
-from vlgate.metrics.variants import VARIANTS
 from vlgate.record.cases import plain_id
-from vlgate.record.options import Options
+from vlgate.record.options import Options, known_protocols
 from vlgate.run.census import partly_missing
 from vlgate.run.sampling import part_of, quick_sample
 from vlgate.run.together import asked_together
@@ -23,7 +22,7 @@ from vlgate.seeds import generator
 from vlgate.sources.data_folders import another_folder
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.reading.text_files import collector_paused
-from vlgate.sources.registry import PROTOCOLS, SOURCES, read_tasks, shapes
+from vlgate.sources.registry import SOURCES, read_tasks, shapes
 from vlgate.types import UNDRAWN, Batch, Shape, Task
 
 # The plan of a run: which tasks it asks, which of their cases, and which cases each pytest item holds.
@@ -137,11 +136,6 @@ def empty_lines(tasks: Sequence[Task]) -> list[str]:
 def _reasons(task: Task) -> str:
     counts = [f"{number:,} x {reason}" for reason, number in task.left_out.items() if number]
     return "; ".join([*([task.note] if task.note else []), *counts]) or "its files hold no record for it"
-
-
-def known_protocols() -> dict[str, str]:
-    """Return what ``--protocol`` accepts, with a description: ways to read a benchmark, and variants of metrics."""
-    return {**PROTOCOLS, **{name: variant.about for name, variant in VARIANTS.items()}}
 
 
 def _wanted(task: str, options: Options) -> bool:

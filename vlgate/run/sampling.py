@@ -37,21 +37,6 @@ class _Group:
     rank: bytes
 
 
-def read_shard(text: str) -> Shard:
-    """Read ``I/N``; 1/1 is a part, too, so that a matrix of one job ends as a matrix of several does.
-
-    Raises: ValueError if the text is not a part.
-
-    >>> read_shard("2/4")
-    Shard(number=2, of=4)
-    """
-    number, _, of = text.partition("/")
-    shard = Shard(number=int(number), of=int(of))
-    if not 1 <= shard.number <= shard.of:
-        raise ValueError(text)
-    return shard
-
-
 def part_of(tasks: Sequence[Task], shard: Shard) -> dict[str, tuple[int, ...]]:
     """Return the positions of the cases of one part, by task id, in the tasks' order.
 
