@@ -16,8 +16,8 @@ from vlgate.probes.shrink.record import Shrunk
 from vlgate.record import json_files, parquet
 from vlgate.record.options import Options
 from vlgate.record.results import RunResult, tabulate
-from vlgate.record.results_folder import NAMES as NAMES_OF_FILES
 from vlgate.record.results_folder import FOLDER
+from vlgate.record.results_folder import NAMES as NAMES_OF_FILES
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Batch, Prediction, Request, Task
 
