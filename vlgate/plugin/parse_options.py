@@ -25,13 +25,6 @@ from vlgate.record.options import DEFAULT_MODEL, FIRST, SETTINGS, Options, Setti
 def controls_of(named: Sequence[str], *, model: str, scenes: bool) -> tuple[str, ...]:
     """Return the names of the controls, each once.
 
-    Args:
-        named: what ``--controls`` names; empty if it is not given.
-        model: the model of the run.
-        scenes: whether the whole run is about the embedded scenes.
-
-    Raises: pytest.UsageError if there is no such control, or if ``none`` is named with others.
-
     >>> controls_of([], model="tiny-lxmert", scenes=True), controls_of(["none"], model="tiny-lxmert", scenes=True)
     (('look',), ())
     """
@@ -56,10 +49,7 @@ _PATHS = frozenset({"data", "disputes"})
 
 
 def read(config: pytest.Config) -> Options:
-    """Read all settings of a session: from the command line, or else the ini file, or else the environment.
-
-    Raises: pytest.UsageError, which names the option, if a value cannot be used, as an empty one.
-    """
+    """Read all settings of a session: from the command line, or else the ini file, or else the environment."""
     given = {name: _given(config, setting) for name, setting in SETTINGS.items()}
     controls, model, data = _names(given["controls"]), str(given["model"] or DEFAULT_MODEL), _data(given["data"])
     read: dict[str, Any] = {
@@ -84,7 +74,6 @@ def read(config: pytest.Config) -> Options:
 
 
 def _value(setting: Setting, given: Any, default: Any) -> Any:
-    """The value of an option that does not depend on others."""
     if given is None or setting.flag:
         return default if given is None else given
     if setting.many:
@@ -128,13 +117,12 @@ def _entries(value: Any) -> list[str]:
 
 
 def _between_commas(entry: str) -> list[str]:
-    """The values of a list; people may end one with a comma."""
     parts = entry.split(",")
     return parts if parts[-1].strip() else parts[:-1] or parts
 
 
 def _refuse_blank(named: str, value: Any, parts: list[str], setting: Setting) -> None:
-    """Refuse a value, or one of several, that is empty: a variable that is not set would judge something else."""
+    # Refuse a value, or one of several, that is empty: a variable that is not set would judge something else
     if value == [] or not all(part.replace(",", " ").split() for part in parts):
         given = next((entry for entry in _entries(value) if not entry.strip()), ",".join(_entries(value)))
         raise pytest.UsageError(
@@ -144,7 +132,6 @@ def _refuse_blank(named: str, value: Any, parts: list[str], setting: Setting) ->
 
 
 def _variable(name: str, expected: str) -> str:
-    """The value of a variable of the environment; empty if it is not set."""
     value = os.environ.get(name)
     if value is not None and not value.replace(os.pathsep, " ").split():
         raise pytest.UsageError(f"the variable {name} is empty: expected {expected}; unset it, or give it a value")
@@ -152,7 +139,6 @@ def _variable(name: str, expected: str) -> str:
 
 
 def _base(config: pytest.Config, name: str) -> Path:
-    """The folder that a path is relative to: that of the ini file which holds it, or the one the user started in."""
     setting = SETTINGS[name]
     from_ini = config.getoption(setting.dest, None) is None and config.getini(setting.ini)
     return config.inipath.parent if from_ini and config.inipath is not None else config.invocation_params.dir
@@ -165,7 +151,6 @@ def requires_gates(config: pytest.Config) -> bool | None:
 
 
 def asks_for_suite(config: pytest.Config) -> bool:
-    """Whether the arguments ask for the suite: known before anything is collected."""
     if any(config.getoption(setting.dest, None) is not None for setting in SETTINGS.values()):
         return True
     return names_suite(config)
@@ -187,7 +172,6 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _edits(value: object) -> tuple[Family, ...]:
-    """What searches may change, in the order of ``FAMILIES``; all of it if nothing is named."""
     named = _names(value)
     for name in named:
         if name not in FAMILIES:
@@ -196,7 +180,6 @@ def _edits(value: object) -> tuple[Family, ...]:
 
 
 def _controls(config: pytest.Config, given: dict[str, Any], named: tuple[str, ...], model: str) -> tuple[str, ...]:
-    """The controls to ask: those that are named, or the default ones; a limit for none of them is refused."""
     asked = controls_of(named, model=model, scenes=not _data(given["data"]) and not given["shard"])
     if not asked and config.getoption("--controls-limit", None):
         problem = "no control is asked; name some with --controls, or leave this out"
@@ -209,7 +192,6 @@ def _data(value: Any) -> list[str]:
 
 
 def _thresholds(config: pytest.Config, given: Any, *, scenes: bool) -> Path | None:
-    """The thresholds file; the shipped one only for a run of the embedded ``scenes``, None if there is no other."""
     if given:
         return _base(config, "thresholds") / str(given)
     package = Path(__file__).parents[1]
@@ -219,7 +201,6 @@ def _thresholds(config: pytest.Config, given: Any, *, scenes: bool) -> Path | No
 
 
 def _results(config: pytest.Config, given: Any, model: str) -> Path:
-    """The folder that the user names, or a new one of this time and model."""
     base = _base(config, "results")
     if given:
         return base / str(given)
@@ -231,7 +212,6 @@ def _results(config: pytest.Config, given: Any, model: str) -> Path:
 
 
 def _cache(config: pytest.Config, given: Any) -> Path | None:
-    """The folder of the cache; None for no cache. ``VLGATE_CACHE`` takes the place of the default."""
     if given:
         return _cache_folder("--cache", str(given), _base(config, "cache"))
     named = _variable("VLGATE_CACHE", "DIR or off")
@@ -249,5 +229,4 @@ def _cache_folder(option: str, named: str, base: Path) -> Path | None:
 
 
 def time_name() -> str:
-    """Return the current time as the beginning of a folder's name."""
     return datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")

@@ -15,7 +15,6 @@ from vlgate.record.options import SETTINGS
 
 
 def add(parser: pytest.Parser) -> None:
-    """Add all options and ini keys."""
     group = parser.getgroup("vlgate", "gates for vision-and-language models (vlgate)")
     for setting in SETTINGS.values():
         about = f"{setting.help} (default: {setting.default})"
@@ -81,10 +80,6 @@ def joined(args: Sequence[str], folder: Path) -> list[str]:
     """Return the arguments with ``--option=value`` for each of our options whose value is, or will be, a path.
 
     The folder of results counts as a path: it is made while the session starts, before the workers of xdist do.
-
-    Args:
-        args: the arguments of the user.
-        folder: the folder that the user started in.
 
     Returns: a new list; it equals ``args`` if there is nothing to join.
     """

@@ -54,23 +54,19 @@ class CaseTable:
         return int(self.rows.num_rows)
 
     def column(self, name: str) -> list[Any]:
-        """Return a column of ``cases.parquet`` as n values of Python."""
         values: list[Any] = self.rows.column(name).to_pylist()
         return values
 
     def take(self, rows: Sequence[int] | NDArray[Any]) -> CaseTable:
-        """Return the cases of these rows."""
         return replace(self, rows=rows_at(self.rows, np.asarray(rows)))
 
     @cached_property
     def judged(self) -> CaseTable:
-        """The judged cases."""
         kept = [row for row, state in enumerate(self.states) if state == "judged"]
         return self if len(kept) == len(self) else self.take(kept)
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
-        """The ids of the cases."""
         return tuple(self.column("case"))
 
     @cached_property
@@ -80,7 +76,6 @@ class CaseTable:
 
     @cached_property
     def right(self) -> tuple[bool | None, ...]:
-        """Whether each case is right; None if it is not judged."""
         return tuple(self.column("right"))
 
     @cached_property
@@ -90,7 +85,6 @@ class CaseTable:
 
     @cached_property
     def texts(self) -> tuple[tuple[str, ...], ...]:
-        """The texts or questions of the requests of each case."""
         return tuple(map(tuple, self.column("texts")))
 
     @cached_property
@@ -105,7 +99,6 @@ class CaseTable:
 
     @cached_property
     def tags(self) -> tuple[Mapping[str, str], ...]:
-        """The tags of each case."""
         written = self.column("tags")
         known = {text: json.loads(text) for text in dict.fromkeys(written)}
         return tuple(known[text] for text in written)
@@ -152,14 +145,7 @@ class CaseTable:
 
 
 def case_tables(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
-    """Return the cases of each task of a finished run, in the order of ``cases.parquet``.
-
-    Args:
-        run: the run; its ``figures`` need the key ``tasks``.
-        rows: its rows, if they were read already; see ``read_cases``.
-
-    Raises: OptionError as ``read_cases`` does.
-    """
+    """Return the cases of each task of a finished run, in the order of ``cases.parquet``."""
     rows = read_cases(run) if rows is None else rows
     names = rows.column("task").combine_chunks().dictionary_encode()
     codes, number = (
@@ -216,8 +202,6 @@ def read_cases(run: RecordedRun) -> Any:
     """Read all rows.
 
     Returns: a table of pyarrow with the columns of ``cases.parquet``; the lists of a row have equal lengths.
-    Raises: OptionError if the file is missing, cannot be read or is damaged, or if it has not the rows that
-        ``metrics.json`` counts; the message names the file, the column and the remedy.
     """
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
@@ -266,10 +250,6 @@ def numbers(column: Any) -> FloatArray:
 
 
 def tags_of(run: RecordedRun, table: Any) -> list[dict[str, str]]:
-    """Return the tags of each row.
-
-    Raises: OptionError if those of a row are not a JSON object of texts.
-    """
     known: dict[str, dict[str, str]] = {}
     for text in table.column("tags").unique().to_pylist():
         try:
@@ -280,7 +260,6 @@ def tags_of(run: RecordedRun, table: Any) -> list[dict[str, str]]:
 
 
 def _typed(table: Any, run: RecordedRun) -> Any:
-    """The table with the documented types, which other programs may have written in a wider form."""
     import pyarrow as pa
 
     lists = {name: pa.list_(pa.float64() if name == "scores" else pa.string()) for name in LISTS}
@@ -313,7 +292,6 @@ def _refuse_damaged(table: Any, run: RecordedRun) -> None:
 
 
 def _faults(table: Any) -> Iterator[str]:
-    """What is wrong with the cells of a table, in a sentence each."""
     import pyarrow.compute as pc
 
     for name in (*TEXTS, *LISTS):
@@ -346,10 +324,7 @@ def _faults(table: Any) -> Iterator[str]:
 
 
 def judged_tasks(run: RecordedRun, tables: Mapping[str, CaseTable]) -> dict[str, Judged]:
-    """Return what the gates of each task are decided from; ``tables`` are the cases of the run by task.
-
-    Raises: OptionError if a metric that the rows give is not that of ``metrics.json``.
-    """
+    """Return what the gates of each task are decided from; ``tables`` are the cases of the run by task."""
     controls = read_controls(run)
     lacking = {name: one["lacking"] for name, one in run.figures.get("controls", {}).items() if one.get("lacking")}
     tasks: dict[str, Judged] = {}
@@ -391,7 +366,6 @@ def _coverage(table: CaseTable, figures: Mapping[str, Any]) -> Coverage:
 
 
 def _refuse_other_figures(run: RecordedRun, task: str, judged: Judged, figures: Mapping[str, Any]) -> None:
-    """Refuse rows whose metrics are not those of the figures: one of the files is of another run, or was changed."""
     for name, metric in judged.metrics.items():
         given = figures.get(name)
         if given is None or given["n"] != metric.n or abs(given["value"] - metric.value) > 1e-9:

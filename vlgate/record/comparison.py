@@ -45,21 +45,13 @@ class FinishedRun:
 def read_earlier(folder: Path, named: str) -> FinishedRun:
     """Read a complete run.
 
-    Args:
-        folder: its results folder.
-        named: how the user named the folder, such as ``--baseline before``; messages begin with it.
-
-    Raises: OptionError if the folder holds no run, an incomplete or damaged one or one of another format, or if a file
-        cannot be read; the message names the file and the remedy.
+    ``named``: how the user named the folder, such as ``--baseline before``; messages begin with it.
     """
     return finished_run(read_run(folder, named, NEEDED))
 
 
 def finished_run(run: RecordedRun, tables: Mapping[str, CaseTable] | None = None) -> FinishedRun:
-    """Return a complete run as what another one is compared with; ``tables`` are its cases, if they were read already.
-
-    Raises: OptionError if the run is incomplete, or if its cases cannot be read.
-    """
+    """Return a complete run as what another is compared with; ``tables`` are its cases, if they were read already."""
     refuse_incomplete(run)
     return FinishedRun(
         folder=run.folder,
@@ -134,7 +126,6 @@ class TaskChange:
 
     @property
     def test(self) -> str:
-        """The name of the test that gives ``p``."""
         values = self.values.get(self.headline)
         return "McNemar p" if values is None or values.independent else "p by image"
 
@@ -160,11 +151,7 @@ class Comparison:
 
 
 def refuse_unlike(earlier: FinishedRun, tasks: Sequence[Task], ties: Ties) -> None:
-    """Refuse an earlier run that cannot be compared with a run of these tasks, before anything is asked.
-
-    Raises: OptionError if exact ties count otherwise, if no task is common, or if a common task of the earlier run has
-        a case that is not in the plan, or asks something else there.
-    """
+    """Refuse an earlier run that cannot be compared with a run of these tasks, before anything is asked."""
     planned = {
         task.id: {case.id: asked_of(case.requests, case.truths) for case in task.cases}
         for task in tasks
@@ -174,10 +161,6 @@ def refuse_unlike(earlier: FinishedRun, tasks: Sequence[Task], ties: Ties) -> No
 
 
 def compare(earlier: FinishedRun, later: FinishedRun) -> Comparison:
-    """Compare two runs case by case.
-
-    Raises: OptionError as ``refuse_unlike`` does.
-    """
     common = {name: cases for name, cases in later.tasks.items() if name in earlier.tasks}
     planned = {
         name: {**dict.fromkeys(cases.ids, ""), **dict(zip(cases.judged.ids, cases.judged.asked, strict=True))}
@@ -304,12 +287,7 @@ MOST_NAMED = 10
 
 
 def comparison_lines(comparison: Comparison, most: int | None = MOST_NAMED) -> list[str]:
-    """Return the comparison as lines: the counts, what differs besides the replies, each changed task, and the cases.
-
-    Args:
-        comparison: the comparison.
-        most: the most newly broken cases to name; None for all.
-    """
+    """Return the comparison as lines: counts, what differs besides the replies, each changed task, broken cases."""
     tasks = list(comparison.tasks.values())
     broken, fixed = sum(len(one.broken) for one in tasks), sum(len(one.fixed) for one in tasks)
     total, churned = sum(one.n for one in tasks), sum(one.churned for one in tasks)
@@ -329,7 +307,6 @@ def comparison_lines(comparison: Comparison, most: int | None = MOST_NAMED) -> l
 
 
 def comparison_record(comparison: Comparison) -> dict[str, object]:
-    """Return what ``metrics.json`` has of a comparison."""
     return {
         "folder": str(comparison.earlier.folder),
         "model": comparison.earlier.model,

@@ -25,11 +25,7 @@ _Compared = tuple[float, ...]
 
 
 def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
-    """Return what the controls of a run measured, by task and by the name of the control; empty if none was asked.
-
-    Raises: OptionError if ``metrics.json`` has controls and the file is missing, or if it is damaged, of another
-        version or does not give the figures of ``metrics.json``; the message names the file and the remedy.
-    """
+    """Return what the controls of a run measured, by task and by the name of the control; empty if none was asked."""
     if not run.figures.get("controls"):
         return {}
     content = content_of(run.folder / CONTROLS, run.named)
@@ -44,7 +40,6 @@ def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
 
 
 def _refuse_other_figures(run: RecordedRun, found: Mapping[str, Mapping[str, ControlledTask]]) -> None:
-    """Refuse values whose figures are not those of ``metrics.json``: one of the files is of another run, or changed."""
     told = {task: one.get("controls", {}) for task, one in run.figures["tasks"].items()}
     for task in dict.fromkeys((*told, *found)):
         given, measured = told.get(task, {}), found.get(task, {})
@@ -63,7 +58,6 @@ def _of_values(one: ControlledTask) -> dict[str, _Compared]:
 
 
 def _figures(cases: int, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, _Compared]:
-    """The number of cases, and each figure with its interval and its number of cases."""
     found = {name: tuple(one[key] for key in ("value", "low", "high", "n")) for name, one in figures.items()}
     return {"the number of cases": (cases,), **found}
 
@@ -102,7 +96,6 @@ def _task(run: RecordedRun, measured: Mapping[str, Any], place: str) -> Controll
 
 
 def _named(figures: Iterable[Figure]) -> set[str]:
-    """The columns that figures are made of."""
     return {name for one in figures for name in (one.column, one.before, *one.others) if name}
 
 
@@ -128,10 +121,7 @@ def of_one_task(found: Iterable[Controlled], task: str) -> dict[str, Any]:
 
 
 def write_controls(file: Path, found: Iterable[Controlled]) -> None:
-    """Write ``controls.json``: the values of each case, from which every figure can be computed again.
-
-    Raises: OSError if the file cannot be written.
-    """
+    """Write ``controls.json``: the values of each case, from which every figure can be computed again."""
     controls = {
         one.name: {
             "limit": one.limit,
@@ -145,7 +135,7 @@ def write_controls(file: Path, found: Iterable[Controlled]) -> None:
 
 
 def _measured(one: ControlledTask) -> dict[str, Any]:
-    """The figures of a control with their intervals of 95 %."""
+    # The figures of a control with their intervals of 95 %
     metrics = one.metrics()
     return {
         "cases": len(one.cases),
@@ -182,5 +172,5 @@ def _columns(one: ControlledTask) -> dict[str, Any]:
 
 
 def _plain(values: FloatArray) -> list[float | None]:
-    """The values as JSON holds them: whole numbers without a point, None if there is none."""
+    # The values as JSON holds them: whole numbers without a point, None if there is none
     return [None if np.isnan(value) else int(value) if value == int(value) else value for value in values.tolist()]

@@ -49,7 +49,6 @@ _PACKAGES = (
 
 
 def write_environment(file: Path, options: Options, workers: int, cache: CacheUse) -> None:
-    """Write ``environment.json``."""
     write_whole(file, json.dumps(environment_content(options, workers, cache), indent=1) + "\n")
 
 
@@ -70,7 +69,6 @@ def environment_content(options: Options, workers: int, cache: CacheUse) -> dict
 
 
 def _plain(value: object) -> object:
-    """A value that JSON lacks: a set as a sorted list, a path as a string."""
     return sorted(value) if isinstance(value, frozenset) else str(value)
 
 
@@ -91,12 +89,10 @@ def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options
 
 
 def as_written(content: Mapping[str, Any]) -> str:
-    """Return the text of ``metrics.json``."""
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[str, Any]:
-    """Return the content of ``metrics.json``."""
     shown = any(result.task.benchmark == "scenes" for result in run.results)
     return {
         "schema": SCHEMA,
@@ -195,7 +191,6 @@ def _beside(result: TaskResult, name: str) -> dict[str, object]:
 
 
 def gate_record(decision: Decision) -> dict[str, object]:
-    """Return what ``metrics.json`` has of a decision."""
     gate, metric = decision.gate, decision.metric
     return {
         "gate": gate.id,
@@ -225,16 +220,7 @@ def gate_record(decision: Decision) -> dict[str, object]:
 
 
 def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
-    """Write ``verdict.json``; without a judged task there is no file, and an earlier one is removed.
-
-    Args:
-        file: where to write.
-        run: the result of the run.
-        model: its model.
-        options: its options.
-
-    Raises: OSError if the file cannot be written or removed.
-    """
+    """Write ``verdict.json``; without a judged task there is no file, and an earlier one is removed."""
     if run.digests is None:
         file.unlink(missing_ok=True)
         return
@@ -243,8 +229,6 @@ def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options
 
 def canonical(content: object) -> str:
     """Return JSON after RFC 8785, for content without floats and with keys of ASCII.
-
-    Raises: TypeError if there is a float in it.
 
     >>> canonical({"b": [1, None], "a": "é"})
     '{"a":"é","b":[1,null]}'
@@ -292,9 +276,7 @@ def _content(run: RunResult, model: ModelCard, options: Options, digests: Digest
 def content_again(content: Mapping[str, Any], judged: JudgedAgain) -> dict[str, Any]:
     """Return the content of ``verdict.json`` of a run whose gates were decided again.
 
-    Args:
-        content: that of the run; its cases, model, plan and rows stay as they are.
-        judged: the new decisions.
+    ``content``: that of the run; its cases, model, plan and rows stay as they are.
     """
     made = {"thresholds": f"sha256:{judged.thresholds.digest}", "must_hold": None}
     if judged.thresholds.must_hold is not None:
@@ -324,7 +306,7 @@ def _decided(decisions: Sequence[Decision]) -> dict[str, Any]:
 
 
 def _first(decisions: Sequence[Decision]) -> dict[str, str]:
-    """What tells that gates on a comparison were not run, because there is no earlier run."""
+    # What tells that gates on a comparison were not run, because there is no earlier run
     return {"baseline": "first"} if any(one.why == FIRST_RUN for one in decisions) else {}
 
 
@@ -351,7 +333,6 @@ def _decision(decision: Decision) -> dict[str, Any]:
 
 
 def _text(number: float | None) -> str | None:
-    """A number with six decimals, and none if it is whole by its type; zero has no sign."""
     if number is None or isinstance(number, int):
         return None if number is None else str(number)
     return f"{number:.6f}".replace("-0.000000", "0.000000")

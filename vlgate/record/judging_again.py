@@ -44,16 +44,11 @@ def judge_again(
 ) -> JudgedAgain:
     """Decide every gate of a thresholds file about a finished run, as the run itself would.
 
-    Args:
-        run: the run.
-        file: the thresholds file.
-        earlier: the run to compare with; without one, the gates that need it are inconclusive.
-        first: whether there is no earlier run, so that these gates are not run.
-        require_gates: whether a run of which no gate is judged is inconclusive.
+    ``earlier``: the run to compare with; without one, the gates that need it are inconclusive. ``first``: whether there
+    is no earlier run, so that these gates are not run. ``require_gates``: whether a run of which no gate is judged is
+    inconclusive.
 
     Returns: the decisions, in the order in which a run makes them.
-    Raises: OptionError if a file of a run cannot be used, or if the runs cannot be compared; ThresholdsError if the
-        thresholds file cannot be used.
     """
     if "unasked" not in run.figures:
         raise run.wrong(f"{METRICS} is of an earlier version: unasked is missing")
@@ -94,7 +89,6 @@ def judge_again(
 
 
 def _known(run: RecordedRun) -> dict[str, Shape]:
-    """The shape of every task that a source can make, with the user's own if the data folders are still there."""
     named = run.options.get("data", ())
     folders = tuple(folder for folder in map(Path, named) if folder.is_dir())
     try:
@@ -119,7 +113,6 @@ def _options(run: RecordedRun, file: Path, *, require_gates: bool, first: bool) 
 
 
 def _taken_over(run: RecordedRun) -> list[Decision]:
-    """The decisions about the replies as such, which the run made and no thresholds file changes."""
     found = []
     for gate in run.figures["gates"]:
         task, _, name = gate["gate"].rpartition(":")

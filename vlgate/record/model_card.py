@@ -30,7 +30,6 @@ class CacheUse:
 
 
 def added(uses: Sequence[CacheUse]) -> CacheUse:
-    """Return the sum of what several processes did."""
     return CacheUse(
         place=next((use.place for use in uses if use.place), ""),
         asked=sum(use.asked for use in uses),

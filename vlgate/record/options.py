@@ -46,7 +46,6 @@ class Setting:
 
     @property
     def ini(self) -> str:
-        """The key in ``pytest.ini`` or ``pyproject.toml``."""
         return "vlgate_" + self.name.replace("-", "_")
 
     @property
@@ -56,7 +55,6 @@ class Setting:
 
     @property
     def dest(self) -> str:
-        """The name under which pytest stores the option."""
         return "vlgate_option_" + self.name.replace("-", "_")
 
 
@@ -68,14 +66,12 @@ class Shard:
     of: int
 
     def __str__(self) -> str:
-        """Return the part as messages name it, ``part 2 of 4``."""
+        # Return the part as messages name it, ``part 2 of 4``
         return f"part {self.number} of {self.of}"
 
 
 def read_shard(text: str) -> Shard:
     """Read ``I/N``; 1/1 is a part, too, so that a matrix of one job ends as a matrix of several does.
-
-    Raises: ValueError if the text is not a part.
 
     >>> read_shard("2/4")
     Shard(number=2, of=4)
@@ -127,13 +123,11 @@ def _setting(metavar: str, help_text: str, shown: str, **more: Any) -> dict[str,
 
 
 def _option(default: Any, metavar: str, help_text: str, *, shown: str = "", **more: Any) -> Any:
-    """A field of ``Options``; its default is ``shown`` as it is, or in other words."""
     words = shown or str("none" if default in {None, "", frozenset()} else default)
     return field(default=default, metadata=_setting(metavar, help_text, words, **more))
 
 
 def _choice(choices: str, help_text: str, **more: Any) -> Any:
-    """A field with a few values; the first is the default, if no other is given."""
     values = tuple(choices.split("|"))
     parse = more.pop("parse", (str, f"one of {', '.join(values)}"))
     return _option(more.pop("default", values[0]), choices, help_text, choices=values, parse=parse, **more)
@@ -366,10 +360,6 @@ def meant_folder(options: Options) -> str:
 
 
 def options_from(content: Mapping[str, Any]) -> Options:
-    """Return the options that ``environment.json`` holds.
-
-    Raises: ValueError if it holds other ones.
-    """
     if {one.name for one in fields(Options)} != set(content):
         raise ValueError("expected the options of this version")
     values: dict[str, Any] = dict(content)

@@ -90,7 +90,6 @@ def _bits(values: NDArray[np.bool_]) -> Any:
 
 
 def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
-    """Put the verdicts of a task into columns."""
     import pyarrow as pa
 
     judged = verdicts_of(verdicts)
@@ -156,7 +155,6 @@ def write_predictions(file: Path, run: RunResult) -> None:
 
 
 def _write(file: Path, rows: Any, repeated: list[str]) -> None:
-    """Write rows; the values of some columns repeat, and are written as numbers of a dictionary."""
     from pyarrow.parquet import write_table
 
     with whole_file(file) as part:
@@ -164,7 +162,6 @@ def _write(file: Path, rows: Any, repeated: list[str]) -> None:
 
 
 def _facts(facts: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """One column per fact of any case."""
     shared = {id(one): one for one in facts}  # few, because cases share equal facts
     number = {key: row for row, key in enumerate(shared)}
     rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
@@ -176,14 +173,12 @@ def _facts(facts: Sequence[Mapping[str, float]]) -> dict[str, Any]:
 
 
 def _tags(cases: Sequence[Case]) -> list[str]:
-    """The tags of each case as JSON."""
     shared = {id(case.tags): case.tags for case in cases}
     written = {key: json.dumps(dict(tags), sort_keys=True) for key, tags in shared.items()}
     return [written[id(case.tags)] for case in cases]
 
 
 def _answers(replies: Replies) -> list[str | None]:
-    """The answers; a tie becomes ``TIED``, which a replay reads as a tie again."""
     said = list(replies.answers or [None] * len(replies.requests))
     return [
         TIED if answer is None and isinstance(request, Ask | Compare) and place not in replies.problems else answer

@@ -49,7 +49,6 @@ def images_digest(tasks: Iterable[Task]) -> str:
 
 
 def _size(image: LazyImage, sizes: dict[str, int]) -> int:
-    """The size of the file that an image comes from, which may be a perturbed one (``#``) or a member of an archive."""
     if not is_there(image):
         return ABSENT
     return _of_file(image.where, sizes)
@@ -94,15 +93,7 @@ class EndedPart:
 
 
 def write_part(folder: Path, part: EndedPart, replies: Iterable[tuple[Batch, Rows]]) -> None:
-    """Write the files of a part, after all others of the run; ``part.json`` is the last.
-
-    Args:
-        folder: the results folder.
-        part: the part.
-        replies: the replies to each batch of the part.
-
-    Raises: OSError if a file cannot be written.
-    """
+    """Write the files of a part, after all others of the run; ``part.json`` is the last."""
     lines = "".join(sorted(_line(batch, rows) for batch, rows in replies)).encode("ascii")
     with whole_file(folder / REPLIES) as file:
         file.write_bytes(lines)

@@ -70,14 +70,7 @@ def pack(verdicts: Sequence[Verdict], plan: str = "") -> Rows:
 
 
 def read_rows(columns: object, batch: Batch) -> Rows:
-    """Return the rows that a file has of a batch, with the columns that were left out of it.
-
-    Args:
-        columns: what the file has in the place of the columns.
-        batch: the batch.
-
-    Raises: ValueError if a column does not hold a usable value for each distinct request of the batch.
-    """
+    """Return the rows that a file has of a batch, with the columns that were left out of it."""
     n = len(list(distinct(batch)))
     given: Mapping[str, Any] = columns if isinstance(columns, dict) else {"scores": columns}
     found: dict[str, Any] = {"judged": 0, "missed": 0, "plan": ""}
@@ -99,10 +92,6 @@ def _usable(value: object, types: tuple[type, ...], *, none: bool) -> bool:
 
 
 def unpack(rows: Rows, batch: Batch) -> Replies:
-    """Turn plain values back into the replies of a batch.
-
-    Raises: ValueError if the number of replies is not the number of the batch's distinct requests.
-    """
     requests = list(distinct(batch))
     flags = (rows["skipped"], rows["cut"], rows["neither"])
     sizes = {len(column) for column in (rows["scores"], rows["answers"], rows["accepted"], rows["problems"], *flags)}
@@ -132,7 +121,6 @@ def distinct(batch: Batch) -> Iterable[Request]:
 
 
 def _column(n: int, known: Mapping[int, Value], other: Value) -> list[Value]:
-    """A list of n values, of which few are known."""
     found = [other] * n
     for place, value in known.items():
         found[place] = value

@@ -125,11 +125,9 @@ def tabulate(
 ) -> TaskResult:
     """Compute the figures of a task.
 
-    Args:
-        task: the task with all its cases.
-        verdicts: the verdicts of the selected cases, in the task's order.
-        blind: the text-only model's verdicts of the judged cases, or of a sample of them; may be empty.
-        variants: the names of other definitions of metrics to compute too; see ``metrics.variants``.
+    ``verdicts``: the verdicts of the selected cases, in the task's order. ``blind``: the text-only model's verdicts of
+    the judged cases, or of a sample of them; may be empty. ``variants``: the names of other definitions of metrics to
+    compute too; see ``metrics.variants``.
 
     Returns: the task's result; its metrics are over the judged cases.
     """
@@ -175,14 +173,8 @@ def decisions(
 ) -> tuple[Decision, ...]:
     """Decide every gate and every known limit of a thresholds file.
 
-    Args:
-        thresholds: the gates.
-        results: the results of the tasks that were asked.
-        planned: all tasks of the plan. A gate of one that was not asked is inconclusive, because all of its cases were
-            deselected.
-        ties: what an exact tie of two scores counts.
-        model: what ``--model`` names; a known limit of another model is not run.
-        controls: what the controls found.
+    ``planned``: all tasks of the plan. A gate of one that was not asked is inconclusive, because all of its cases were
+    deselected. ``model``: what ``--model`` names; a known limit of another model is not run.
 
     Returns: the decisions; a rule that matches no task of the plan is listed as not run.
     """
@@ -212,10 +204,6 @@ def judged_tasks_of(
 def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dict[str, Mean], dict[str, Gap]]:
     """Compute the means that VALSE's and VL-CheckList's papers print, and VL-CheckList's gaps.
 
-    Args:
-        results: the results of a run's tasks.
-        known: the ids of all known tasks, for the counts.
-
     Returns: means by ``place:metric``, and gaps by name.
     """
     values = {r.task.id: {name: metric.value for name, metric in r.metrics.items()} for r in results}
@@ -243,7 +231,7 @@ def _variants(task: Task, judged: Verdicts, found: Columns, variants: Collection
 
 
 def _responses(judged: Verdicts) -> dict[str, dict[str, float]]:
-    """The shares of yes, no and other first words, over all questions and by type (CARETS §6.2, Table 3)."""
+    # The shares of yes, no and other first words, over all questions and by type (CARETS §6.2, Table 3)
     said: dict[str, list[str]] = {}
     for verdict in judged:
         answers = [normal_answer(reply.answer or "").split(" ")[0].strip(",.;:") for reply in verdict.predictions]

@@ -43,14 +43,7 @@ MOST_NAMED = 3
 def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]], *, quick: bool) -> None:
     """Refuse a ``max_drop`` that the cases of a task cannot show, and a ``max_broken`` that all of them keep to.
 
-    Args:
-        thresholds: the gates.
-        cases: the shape and the number of cases of each task.
-        quick: whether the run is a first look (``--quick``), in which no gate passes: nothing is refused then.
-
-    Raises: ThresholdsError if no more cases are asked than may break, or if the lower end of the difference's interval
-        stays above the drop with less than 80 % power when ``expected_churn`` of the verdicts change; the message has
-        the number of cases that it takes.
+    ``quick``: whether the run is a first look (``--quick``), in which no gate passes: nothing is refused then.
     """
     if quick or not thresholds.changes:
         return
@@ -73,13 +66,11 @@ def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]],
 
 
 def _needed(gate: Gate, most: float) -> int:
-    """How many cases show an unchanged model, if the verdicts of a case change on their own."""
     parts = PARTS.get(gate.metric, 1)
     return cases_for_margin(min(1.0, most * parts), min(1.0, gate.expected_churn * parts), gate.confidence)
 
 
 def _allows_all(gate: Gate, cases: int) -> bool:
-    """Whether a number of newly broken cases is allowed that no model can exceed."""
     return gate.kind == "max_broken" and (gate.max or 0) >= max(cases, 1)  # a share is below 1
 
 
@@ -94,13 +85,10 @@ def change_decisions(
 ) -> list[Decision]:
     """Decide every gate on a comparison.
 
-    Args:
-        thresholds: the gates.
-        comparison: what changed; None if no earlier run is given, which leaves these gates inconclusive.
-        shapes: the shape of each task of the run.
-        deselected: the number of cases of each task that the user left out.
-        coverages: the counts of the cases of each task that was asked.
-        first: whether the user says that there is no earlier run; these gates are then not run, and block nothing.
+    ``comparison``: what changed; None if no earlier run is given, which leaves these gates inconclusive.
+    ``deselected``: the number of cases of each task that the user left out. ``coverages``: the counts of the cases of
+    each task that was asked. ``first``: whether the user says that there is no earlier run; these gates are then not
+    run, and block nothing.
 
     Returns: the decisions, in the order of the rules and tasks, then the rules that match no task of the run.
     """
@@ -147,7 +135,6 @@ def _judged(gate: Gate, change: TaskChange, found: Difference, part: float) -> t
 
 
 def _cases(gate: Gate, change: TaskChange) -> str:
-    """The first newly broken cases; only those of the headline metric have names."""
     if gate.kind != "max_broken" or gate.metric not in HEADLINE.values() or not change.broken:
         return ""
     more = ", ..." if len(change.broken) > MOST_NAMED else ""
@@ -169,7 +156,6 @@ def _drop(gate: Gate, found: Difference, most: float, part: float) -> tuple[Outc
 
 
 def _more(gate: Gate, found: Difference, most: float, part: float) -> str:
-    """How many more cases show an unchanged model, if as many change, by as much, and images repeat as often."""
     independent = cases_for_margin(min(1.0, most / part), (found.broken + found.fixed) / found.n, gate.confidence)
     needed = round(independent * found.n / worth_of_difference(found, part, gate.confidence))
     return f": about {needed - found.n:,} more if the model is unchanged" if needed > found.n else ""
@@ -249,10 +235,7 @@ def decide_run(
 def doubts(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:
     """Return decisions about the model: inconclusive if a check is suspect, or if the workers loaded different models.
 
-    Args:
-        card: the merged card of the model, with its checks; a suspect one is not run if ``[checks]`` allows it.
-        cards: the cards of all processes that loaded the model.
-        thresholds: the thresholds file.
+    ``card``: the merged card of the model, with its checks; a suspect one is not run if ``[checks]`` allows it.
     """
     return [*_different(cards), *_suspect(card, thresholds)]
 
@@ -289,11 +272,9 @@ def required(
 ) -> list[Decision]:
     """Return a decision per required task that has no data in a full run, or whose cases were not all selected.
 
-    Args:
-        thresholds: the thresholds file, with the patterns of ``require``.
-        counts: how many cases of each task of the plan were selected, and how many it has.
-        options: the options of the run; with ``--suite``, tasks that are not planned are not required.
-        known: the ids of all known tasks.
+    ``thresholds``: the thresholds file, with the patterns of ``require``. ``counts``: how many cases of each task of
+    the plan were selected, and how many it has. ``options``: the options of the run; with ``--suite``, tasks that are
+    not planned are not required.
     """
     needed = [task for task in known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
     file = thresholds.file.name
@@ -332,7 +313,6 @@ def unjudged_gates(
 
 
 def other_data(sender: str) -> Decision:
-    """Return the failed decision about replies to other data than those of this process."""
     why = (
         f"{sender} read other data than the process that judges: the ids, texts, truths or images of the plan differ; "
         "the data or the code changed while the run started, so run it again"

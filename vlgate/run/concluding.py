@@ -40,14 +40,9 @@ def conclude(
 ) -> RunResult:
     """Compute the figures of all tasks that have verdicts, and decide the gates.
 
-    Args:
-        tasks: the tasks of the plan.
-        verdicts: the verdicts of the selected cases, by task id, in the task's order; a task without verdicts has no
-            figures, and its gates are inconclusive.
-        thresholds: the gates.
-        options: the options of the run.
-        objections: decisions against the run as a whole, which come before the gates.
-        earlier: the run to compare with.
+    ``verdicts``: the verdicts of the selected cases, by task id, in the task's order; a task without verdicts has no
+    figures, and its gates are inconclusive. ``objections``: decisions against the run as a whole, which come before the
+    gates.
 
     Returns: the result of the run.
     """
@@ -121,7 +116,6 @@ def _right(verdicts: Sequence[Verdict]) -> dict[str, bool | None]:
 def _blind(
     tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]], options: Options
 ) -> dict[str, Sequence[Verdict]]:
-    """The text-only model's verdicts of the judged cases, or of a seeded sample of them if there are very many."""
     judged = {task.id: verdicts_of(verdicts[task.id]).judged.cases for task in tasks}
     reduced = [
         sample(replace(task, cases=tuple(judged[task.id])), BLIND_CASES, f"{options.seed}:blind:{task.id}")
@@ -138,10 +132,6 @@ _ABOUT_THE_WHOLE = frozenset({*ABOUT_REPLIES, "required", "require-gates"})
 
 
 def refuse_for_a_part(options: Options, *, searches: bool) -> None:
-    """Refuse what only a whole run can do.
-
-    Raises: OptionError, which names the option and the remedy.
-    """
     why = ""
     if options.explain:
         why = "--explain explains the worst missed cases of a whole run, which a part does not know"
@@ -165,12 +155,7 @@ def conclude_part(
     The tasks are not examined for flaws, and nothing is compared with a baseline: the run that joins the parts does
     both.
 
-    Args:
-        tasks: the tasks of the plan of the whole run.
-        verdicts: the verdicts of the part's cases, by task id, in the task's order.
-        thresholds: the gates.
-        options: the options of the run.
-        shard: which part this is.
+    ``verdicts``: the verdicts of the part's cases, by task id, in the task's order.
     """
     plain = replace(options, health="off", require_gates=False)
     found = conclude(tasks, verdicts, thresholds, plain)
@@ -183,10 +168,7 @@ def conclude_part(
 def lacks_of_part(plan: Plan, asked: Collection[str], decisions: Sequence[Decision]) -> list[str]:
     """Return why a part cannot be joined with others, in sentences.
 
-    Args:
-        plan: the plan, with the batches of the part.
-        asked: the ids of the batches that were selected.
-        decisions: the decisions about the run as a whole; one about its replies objects to them.
+    ``decisions``: the decisions about the run as a whole; one about its replies objects to them.
     """
     sizes = {name: len(batch.positions) for name, batch in plan.batches.items()}
     left = sum(size for name, size in sizes.items() if name not in asked)

@@ -64,12 +64,7 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
 def in_order(parts: Sequence[RecordedPart], *, thresholds: bool) -> list[RecordedPart]:
     """Return the parts of one run by their number.
 
-    Args:
-        parts: the parts, in any order.
-        thresholds: whether the parts must have run with the same thresholds file.
-
-    Raises: OptionError, which names the folders and the remedy, if a part is missing, doubled or incomplete, or if two
-        parts differ in their model, data, options or versions.
+    ``thresholds``: whether the parts must have run with the same thresholds file.
     """
     found = sorted(parts, key=lambda part: part.number)
     _refuse_count(found)
@@ -156,10 +151,7 @@ def _short(text: str) -> str:
 
 
 def read_gates(options: Options) -> Thresholds:
-    """Return the gates of a run; none without a thresholds file.
-
-    Raises: OptionError if an option names something that does not exist; ThresholdsError if the file cannot be used.
-    """
+    """Return the gates of a run; none without a thresholds file."""
     known = known_tasks(options)
     if options.thresholds is None:
         return Thresholds(file=Path("thresholds.toml"), rules=(), require=())
@@ -170,10 +162,6 @@ def read_gates(options: Options) -> Thresholds:
 
 
 def refuse_other_thresholds(part: RecordedPart, thresholds: Thresholds) -> None:
-    """Refuse a thresholds file that is another one than that of the parts.
-
-    Raises: OptionError, which names the file and the option that accepts it.
-    """
     held = thresholds.must_hold
     now = {
         "thresholds": f"sha256:{thresholds.digest}" if thresholds.digest else None,
@@ -232,15 +220,10 @@ def join(
 ) -> Joined:
     """Judge the replies of all parts, and decide the gates.
 
-    Args:
-        parts: the parts of one run, in their order.
-        options: the options of the run, with the data folders and thresholds of this machine.
-        earlier: the run to compare with.
-        own_thresholds: whether the thresholds file may be another one than that of the parts.
+    ``options``: the options of the run, with the data folders and thresholds of this machine. ``own_thresholds``:
+    whether the thresholds file may be another one than that of the parts.
 
     Returns: the run, as one process would have ended it with the same replies.
-    Raises: OptionError if the data are not those of the parts, or if a part does not hold the replies to its cases;
-        ThresholdsError if the thresholds file cannot be used, or is not that of the parts.
     """
     thresholds = read_gates(options)
     if not own_thresholds:
@@ -277,7 +260,6 @@ def _asked_these(part: RecordedPart, plan: Plan) -> bool:
 
 
 def _other_cases(part: RecordedPart, options: Options) -> OptionError:
-    """The error about a part that asked other cases, which says whether the disputes are the reason."""
     where = ", ".join(map(str, options.data)) or "the drawn scenes"
     theirs = tuple(map(Path, part.content["environment"]["options"]["disputes"]))
     if theirs == options.disputes == ():
@@ -302,7 +284,6 @@ def joined_checks(checks: Sequence[Sequence[Check]]) -> tuple[Check, ...]:
 
 
 def _verdicts(parts: Sequence[RecordedPart], plan: Plan, options: Options) -> dict[str, list[Verdict]]:
-    """The verdicts of all cases by task id, in the tasks' order."""
     planned = parts_of(plan.tasks, len(parts))
     tasks = {task.id: task for task in plan.tasks}
     found: dict[str, dict[int, Verdict]] = {name: {} for name in tasks}

@@ -57,8 +57,6 @@ def known_tasks(options: Options) -> dict[str, Shape]:
     """Check the data folders, ``--suite`` and ``--protocol``, without reading the files of any benchmark.
 
     Returns: the shape of every task that a source can make from the data folders, by id.
-    Raises: OptionError or UnknownNameError if the options name something that does not exist; DataError if a line of
-        the user's own cases has no task or no shape.
     """
     for folder in options.data:
         if not folder.is_dir():
@@ -90,8 +88,6 @@ def make_plan(options: Options) -> Plan:
     """Read the wanted tasks and cut them into batches.
 
     Returns: the plan; it is the same for the same options, in every process.
-    Raises: OptionError or UnknownNameError if the options name something that does not exist; DataError if a source
-        cannot read its files.
     """
     known = known_tasks(options)
     wanted = frozenset(task for task in known if _wanted(task, options))
@@ -129,7 +125,6 @@ def _sampled(task: Task, options: Options) -> Task:
 
 
 def empty_lines(tasks: Sequence[Task]) -> list[str]:
-    """Return a line for each task without cases that says why it has none."""
     return [f"{task.id}: no cases: {_reasons(task)}" for task in tasks]
 
 
@@ -168,11 +163,6 @@ def _nothing(options: Options, pattern: str, wanted: Collection[str], tasks: Seq
 
 def sample(task: Task, limit: int | None, name: str) -> Task:
     """Return the task with a seeded sample of at most ``limit`` cases, in the task's order.
-
-    Args:
-        task: the task to draw from.
-        limit: the number of cases to keep; None for all.
-        name: seeds the draw.
 
     Returns: the task; its ``left_out`` counts the other cases.
     """
@@ -218,7 +208,6 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
 
 
 def _unused(name: str, taken: Mapping[str, Batch]) -> str:
-    """An id that is not taken yet, of characters that pytest does not escape."""
     plain = plain_id(name)
     number, found = 2, plain
     while found in taken:
@@ -234,10 +223,7 @@ def tasks_again(
 ) -> tuple[tuple[Task, ...], str]:
     """Read the tasks of a run again.
 
-    Args:
-        figures: the content of ``metrics.json``.
-        environment: the content of ``environment.json``, which names the data folders and the options.
-        data: the data folders; by default those that the run names.
+    ``environment``: the content of ``environment.json``, which names the data folders and the options.
 
     Returns: the tasks, and why there are none; one of them is empty.
     """
