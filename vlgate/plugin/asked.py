@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from vlgate.asking.call_limit import Allowed, CallLimit
-from vlgate.errors import OptionError, ThresholdsError, UnknownTaskError
-from vlgate.gates.thresholds import Thresholds, read_thresholds
+from vlgate.errors import OptionError
+from vlgate.gates.thresholds import Thresholds
 from vlgate.models.checkpoints.device import check_device, check_dtype
 from vlgate.models.loading.registry import check, needs_images
 from vlgate.plugin import parse_options
@@ -25,7 +25,7 @@ from vlgate.plugin.settings import LISTS, ours, typed
 from vlgate.record.options import Options
 from vlgate.record.results_folder import take_folder
 from vlgate.record.verdict import digest
-from vlgate.run.planning import Plan, known_tasks, make_plan, no_folder
+from vlgate.run.planning import Plan, make_plan, read_gates
 
 if TYPE_CHECKING:
     from vlgate.asking.checks.check import Check
@@ -197,13 +197,7 @@ class Asked:
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        known = known_tasks(self.options)  # first: a wrong --data or --suite makes the user's own tasks unknown
-        if self.options.thresholds is None:
-            return Thresholds(file=Path("thresholds.toml"), rules=(), require=())
-        try:
-            return read_thresholds(self.options.thresholds, known)
-        except UnknownTaskError as error:
-            raise ThresholdsError(f"{error}{no_folder(self.options, error.task)}") from None
+        return read_gates(self.options)
 
     @cached_property
     def earlier(self) -> FinishedRun | None:

@@ -22,8 +22,8 @@ from vlgate.probes.controls.control import Controlled
 from vlgate.probes.explaining.record import Explained
 from vlgate.record.folder import titled
 from vlgate.record.model_card import ModelCard
-from vlgate.record.part_files import EndedPart, write_part
-from vlgate.record.results import RunResult, of_yes_or_no
+from vlgate.record.part_files import write_part
+from vlgate.record.results import EndedRun, RunResult, of_yes_or_no
 from vlgate.record.run_gates import doubts
 from vlgate.record.verdict import QUIET, RunOutcome, outcome_of
 from vlgate.report.ci.release import append_summary, release
@@ -212,18 +212,11 @@ class Closing:
         return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
 
     def _kept(self, result: RunResult, card: ModelCard) -> RunResult:
-        run, shard = self.run, result.part
-        if shard is None or result.digests is None:
+        run = self.run
+        if result.part is None or result.digests is None:
             return result
-        part = EndedPart(
-            shard=shard,
-            run=result,
-            card=card,
-            options=run.options,
-            tasks=run.plan.tasks,
-            digests=result.digests,
-            workers=len(run.cards),
-        )
+        tasks, workers = run.plan.tasks, len(run.cards)
+        part = EndedRun(result=result, card=card, options=run.options, tasks=tasks, workers=workers)
         problems = saved(lambda: write_part(run.options.results, part, run.collected.replies()))
         return replace(result, incomplete="; ".join(filter(None, [result.incomplete, *problems])))
 

@@ -15,7 +15,7 @@ from vlgate.probes.controls.control import Controlled, of_task
 from vlgate.record.folder import AGAIN, CONTROLS, METRICS, RecordedRun, content_of, held_to, refuse_other_schema
 from vlgate.record.schema import schema_of
 from vlgate.record.whole_file import write_whole
-from vlgate.types import FloatArray
+from vlgate.types import FloatArray, Metric
 
 # Read ``controls.json`` of a finished run: what its controls measured, case by case.
 
@@ -82,17 +82,8 @@ def _task(run: RecordedRun, measured: Mapping[str, Any], place: str) -> Controll
     lengths = {len(measured["cases"]), len(measured["images"]), *map(len, columns.values())}
     if len(lengths) > 1 or not _named(figures.values()) <= columns.keys():
         raise run.wrong(f"{CONTROLS} is damaged: the columns of {place} do not belong together", AGAIN)
-    return ControlledTask(
-        cases=tuple(measured["cases"]),
-        images=tuple(measured["images"]),
-        columns=columns,
-        figures=figures,
-        left_out=measured["left_out"],
-        notes=tuple(measured["notes"]),
-        beside=measured["beside"],
-        requests=measured["requests"],
-        doubt=measured.get("doubt", ""),
-    )
+    texts = {name: tuple(measured[name]) for name in ("cases", "images", "notes")}
+    return ControlledTask(**{**measured, **texts, "columns": columns, "figures": figures})
 
 
 def _named(figures: Iterable[Figure]) -> set[str]:
@@ -113,6 +104,11 @@ def of_run(found: Iterable[Controlled]) -> dict[str, Any]:
         }
         for one in found
     }
+
+
+def metric_record(metric: Metric) -> dict[str, float | int]:
+    """Return what ``metrics.json`` has of a metric."""
+    return {name: getattr(metric, name) for name in ("value", "low", "high", "n", "deff")}
 
 
 def of_one_task(found: Iterable[Controlled], task: str) -> dict[str, Any]:
@@ -144,31 +140,14 @@ def _measured(one: ControlledTask) -> dict[str, Any]:
         "notes": list(one.notes),
         "beside": dict(one.beside),
         "figures": {
-            name: {
-                "value": metric.value,
-                "low": metric.low,
-                "high": metric.high,
-                "n": metric.n,
-                "deff": metric.deff,
-                "difference": bool(one.figures[name].before),
-            }
+            name: {**metric_record(metric), "difference": bool(one.figures[name].before)}
             for name, metric in metrics.items()
         },
     }
 
 
 def _columns(one: ControlledTask) -> dict[str, Any]:
-    return {
-        "cases": list(one.cases),
-        "images": list(one.images),
-        "columns": {name: _plain(values) for name, values in one.columns.items()},
-        "figures": {name: asdict(figure) for name, figure in one.figures.items()},
-        "left_out": dict(one.left_out),
-        "notes": list(one.notes),
-        "beside": dict(one.beside),
-        "requests": one.requests,
-        "doubt": one.doubt,
-    }
+    return {**asdict(one), "columns": {name: _plain(values) for name, values in one.columns.items()}}
 
 
 def _plain(values: FloatArray) -> list[float | None]:

@@ -17,17 +17,16 @@ from typing import Any
 from vlgate import __version__
 from vlgate.gates.records import OUTCOMES, Decision
 from vlgate.record.comparison import Comparison, comparison_record
-from vlgate.record.controls import of_one_task, of_run
+from vlgate.record.controls import metric_record, of_one_task, of_run
 from vlgate.record.folder import SCHEMA
 from vlgate.record.judging_again import JudgedAgain
 from vlgate.record.model_card import CacheUse, ModelCard
 from vlgate.record.options import Options
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.record.run_gates import FIRST_RUN
-from vlgate.record.verdict import VERDICT_SCHEMA, Digests, RunOutcome, outcome_of
+from vlgate.record.verdict import VERDICT_SCHEMA, Digests, RunOutcome, outcome_of, thresholds_digests
 from vlgate.record.whole_file import write_whole
 from vlgate.sources.scenes.scenes import SHIPPED_SEED, shipped_version
-from vlgate.types import Metric
 
 # ``environment.json``: the machine, packages and options of a run, to repeat it.
 
@@ -98,20 +97,9 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
         "schema": SCHEMA,
         "complete": not run.unfinished,
         **({"why": run.unfinished} if run.unfinished else {}),
-        "model": {
-            "name": model.name,
-            "weights": model.weights,
-            "fingerprint": model.fingerprint,
-            "adapters": dict(model.adapters),
-            "notes": list(model.notes),
-            "checks": [asdict(check) for check in model.checks],
-        },
+        "model": {name: value for name, value in asdict(model).items() if name not in {"device", "cache"}},
         "run": {
-            "seed": options.seed,
-            "limit": options.limit,
-            "quick": options.quick,
-            "ties": options.ties,
-            "missing_images": options.missing_images,
+            **{name: getattr(options, name) for name in ("seed", "limit", "quick", "ties", "missing_images")},
             "suite": list(options.suite),
             **({} if options.shard is None else {"shard": f"{options.shard.number}/{options.shard.of}"}),
             "thresholds": None if options.thresholds is None else str(options.thresholds),
@@ -132,25 +120,27 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
     }
 
 
+_COUNTS = ("cases", "judged", "unscored", "skipped", "deselected")
+
+
 def _task(result: TaskResult) -> dict[str, object]:
     coverage = result.coverage
     found: dict[str, object] = {
         "capability": result.task.capability,
         "shape": result.task.shape,
-        "cases": coverage.cases,
-        "judged": coverage.judged,
-        "unscored": coverage.unscored,
-        "skipped": coverage.skipped,
-        "deselected": coverage.deselected,
+        **{name: getattr(coverage, name) for name in _COUNTS},
         "images": result.images,
         "tied": result.tied,
         "unread": result.unread,
         "cut": result.cut,
         "left_out": dict(result.task.left_out),
         "note": result.task.note,
-        "metrics": {name: {**_metric(metric), **_beside(result, name)} for name, metric in result.metrics.items()},
+        "metrics": {
+            name: {**metric_record(metric), **_beside(result, name)} for name, metric in result.metrics.items()
+        },
         "slices": {
-            name: {metric: _metric(value) for metric, value in part.items()} for name, part in result.slices.items()
+            name: {metric: metric_record(value) for metric, value in part.items()}
+            for name, part in result.slices.items()
         },
     }
     if result.task.together:
@@ -176,10 +166,6 @@ def _task(result: TaskResult) -> dict[str, object]:
 def _controls(run: RunResult, result: TaskResult) -> dict[str, object]:
     found = of_one_task(run.controls, result.task.id)
     return {"controls": found} if found else {}
-
-
-def _metric(metric: Metric) -> dict[str, float | int]:
-    return {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n, "deff": metric.deff}
 
 
 def _beside(result: TaskResult, name: str) -> dict[str, object]:
@@ -251,10 +237,7 @@ def _content(run: RunResult, model: ModelCard, options: Options, digests: Digest
         "vlgate": __version__,
         **_ended(outcome_of(run, model)),
         **_decided(run.decisions),
-        "cases": {
-            name: sum(getattr(coverage, name) for coverage in covered)
-            for name in ("cases", "judged", "unscored", "skipped", "deselected")
-        },
+        "cases": {name: sum(getattr(coverage, name) for coverage in covered) for name in _COUNTS},
         "model": {"name": model.name, "fingerprint": model.fingerprint},
         "baseline": _baseline(run.comparison),
         "run": {
@@ -264,12 +247,7 @@ def _content(run: RunResult, model: ModelCard, options: Options, digests: Digest
             **({} if options.shard is None else {"shard": f"{options.shard.number}/{options.shard.of}"}),
             **_first(run.decisions),
         },
-        "digests": {
-            "thresholds": digests.thresholds,
-            "must_hold": digests.must_hold,
-            "plan": digests.plan,
-            "rows": digests.rows,
-        },
+        "digests": asdict(digests),
     }
 
 
@@ -278,9 +256,6 @@ def content_again(content: Mapping[str, Any], judged: JudgedAgain) -> dict[str, 
 
     ``content``: that of the run; its cases, model, plan and rows stay as they are.
     """
-    made = {"thresholds": f"sha256:{judged.thresholds.digest}", "must_hold": None}
-    if judged.thresholds.must_hold is not None:
-        made["must_hold"] = f"sha256:{judged.thresholds.must_hold.digest}"
     return {
         **content,
         "vlgate": __version__,
@@ -288,7 +263,7 @@ def content_again(content: Mapping[str, Any], judged: JudgedAgain) -> dict[str, 
         **_decided(judged.decisions),
         "baseline": _baseline(judged.comparison),
         "run": {name: value for name, value in content["run"].items() if name != "baseline"} | _first(judged.decisions),
-        "digests": {**content["digests"], **made},
+        "digests": {**content["digests"], **thresholds_digests(judged.thresholds)},
     }
 
 

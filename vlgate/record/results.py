@@ -27,8 +27,9 @@ from vlgate.probes.controls.control import Controlled, of_task
 from vlgate.probes.explaining.record import Explained
 from vlgate.probes.shrink.record import Shrunk
 from vlgate.record.comparison import Comparison
-from vlgate.record.options import Shard
-from vlgate.record.verdict import Digests
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options, Shard
+from vlgate.record.verdict import Digests, outcome_of
 from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Ties, Verdict, images_of, undrawn
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
@@ -115,6 +116,22 @@ class RunResult:
         """Why nothing can be concluded from the run: it is a part, or it lacks something; empty if it is complete."""
         said = "" if self.part is None else f"{self.part}, of which {NOT_JUDGED}"
         return "; ".join(filter(None, [said, self.incomplete]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedRun:
+    """A run, or a part of one, with what its files need; ``workers`` counts the processes with a model."""
+
+    result: RunResult
+    card: ModelCard
+    options: Options
+    tasks: tuple[Task, ...]
+    workers: int
+
+    @property
+    def status(self) -> int:
+        """The exit status: 0, or 1 if the run does not pass."""
+        return int(outcome_of(self.result, self.card).status > 0)
 
 
 def tabulate(

@@ -215,11 +215,18 @@ class Digests:
     rows: str
 
 
-def digests(thresholds: Thresholds, tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> Digests:
+def thresholds_digests(thresholds: Thresholds) -> dict[str, str | None]:
+    """Return the digest of a thresholds file and of its cases that must hold; None without such a file."""
     held = thresholds.must_hold
+    return {
+        "thresholds": f"sha256:{thresholds.digest}" if thresholds.digest else None,
+        "must_hold": None if held is None else f"sha256:{held.digest}",
+    }
+
+
+def digests(thresholds: Thresholds, tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> Digests:
     return Digests(
-        thresholds=f"sha256:{thresholds.digest}" if thresholds.digest else None,
-        must_hold=None if held is None else f"sha256:{held.digest}",
+        **thresholds_digests(thresholds),
         plan=f"blake2b:{digest(tasks)}",
         rows=rows_digest((task.id, verdicts.get(task.id, ())) for task in tasks),
     )

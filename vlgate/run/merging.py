@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -11,24 +11,24 @@ from typing import Any
 
 from vlgate import __version__
 from vlgate.asking.checks.check import Check
-from vlgate.errors import OptionError, ThresholdsError, UnknownTaskError
+from vlgate.errors import OptionError
 from vlgate.gates.records import Decision
-from vlgate.gates.thresholds import Thresholds, read_thresholds
+from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import CONTROLLED
 from vlgate.record.comparison import FinishedRun, refuse_unlike
 from vlgate.record.folder import REPLIES, RecordedPart, lines_of
-from vlgate.record.model_card import ModelCard, card_from
+from vlgate.record.model_card import card_from
 from vlgate.record.options import Options
 from vlgate.record.replies import read_rows, unpack
-from vlgate.record.results import RunResult, of_yes_or_no
+from vlgate.record.results import EndedRun, of_yes_or_no
 from vlgate.record.run_gates import doubts, refuse_blunt
-from vlgate.record.verdict import digest, outcome_of
+from vlgate.record.verdict import digest, thresholds_digests
 from vlgate.run.concluding import conclude
 from vlgate.run.loading import merged
-from vlgate.run.planning import Plan, empty_lines, known_tasks, make_plan, no_folder
+from vlgate.run.planning import Plan, empty_lines, make_plan, read_gates
 from vlgate.run.sampling import parts_of
-from vlgate.types import Batch, Task, Verdict
+from vlgate.types import Batch, Verdict
 
 # Whether some parts are the parts of one run: all are there, none twice, and all were asked the same of one model.
 
@@ -150,24 +150,8 @@ def _short(text: str) -> str:
 # The thresholds file that the joined parts are judged with.
 
 
-def read_gates(options: Options) -> Thresholds:
-    """Return the gates of a run; none without a thresholds file."""
-    known = known_tasks(options)
-    if options.thresholds is None:
-        return Thresholds(file=Path("thresholds.toml"), rules=(), require=())
-    try:
-        return read_thresholds(options.thresholds, known)
-    except UnknownTaskError as error:
-        raise ThresholdsError(f"{error}{no_folder(options, error.task)}") from None
-
-
 def refuse_other_thresholds(part: RecordedPart, thresholds: Thresholds) -> None:
-    held = thresholds.must_hold
-    now = {
-        "thresholds": f"sha256:{thresholds.digest}" if thresholds.digest else None,
-        "must_hold": None if held is None else f"sha256:{held.digest}",
-    }
-    if any(part.content["digests"][name] != found for name, found in now.items()):
+    if any(part.content["digests"][name] != found for name, found in thresholds_digests(thresholds).items()):
         raise part.wrong(
             f"{thresholds.file} is not what it was when the part ran", "name the file to judge with by --thresholds"
         )
@@ -195,29 +179,13 @@ def _without_control(decision: Decision) -> Decision:
 _WORST = ("failed", "suspect", "ok", "not applicable")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
-    """A run that was joined from its parts; ``workers`` counts the processes with a model."""
-
-    result: RunResult
-    card: ModelCard
-    options: Options
-    tasks: tuple[Task, ...]
-    workers: int
-
-    @property
-    def status(self) -> int:
-        """The exit status: 0, or 1 if the run does not pass."""
-        return int(outcome_of(self.result, self.card).status > 0)
-
-
 def join(
     parts: Sequence[RecordedPart],
     options: Options,
     earlier: FinishedRun | None = None,
     *,
     own_thresholds: bool = False,
-) -> Joined:
+) -> EndedRun:
     """Judge the replies of all parts, and decide the gates.
 
     ``options``: the options of the run, with the data folders and thresholds of this machine. ``own_thresholds``:
@@ -246,7 +214,7 @@ def join(
         notes=(*result.notes, *empty_lines(plan.empty), *plan.notes),
         tests=next((status for part in parts if (status := part.content["status"])), 0),
     )
-    return Joined(
+    return EndedRun(
         result=result,
         card=card,
         options=options,

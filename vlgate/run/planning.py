@@ -12,7 +12,8 @@ import numpy as np
 
 from vlgate.asking.items import hashed_cases
 from vlgate.audit.label_fixes import KNOWN, applied, read_disputes, reported
-from vlgate.errors import OptionError, UnknownNameError, VlgateError
+from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, UnknownTaskError, VlgateError
+from vlgate.gates.thresholds import Thresholds, read_thresholds
 from vlgate.record.cases import plain_id
 from vlgate.record.options import Options, known_protocols
 from vlgate.run.census import partly_missing
@@ -72,6 +73,17 @@ def known_tasks(options: Options) -> dict[str, Shape]:
         if protocol not in known_protocols():
             raise UnknownNameError("protocol", protocol, known_protocols())
     return known
+
+
+def read_gates(options: Options) -> Thresholds:
+    """Return the gates of a run; none without a thresholds file."""
+    known = known_tasks(options)  # first: a wrong --data or --suite makes the user's own tasks unknown
+    if options.thresholds is None:
+        return Thresholds(file=Path("thresholds.toml"), rules=(), require=())
+    try:
+        return read_thresholds(options.thresholds, known)
+    except UnknownTaskError as error:
+        raise ThresholdsError(f"{error}{no_folder(options, error.task)}") from None
 
 
 def no_folder(options: Options, task: str) -> str:
