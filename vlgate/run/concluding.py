@@ -41,10 +41,7 @@ def conclude(
     """Compute the figures of all tasks that have verdicts, and decide the gates.
 
     ``verdicts``: the verdicts of the selected cases, by task id, in the task's order; a task without verdicts has no
-    figures, and its gates are inconclusive. ``integrity_failures``: decisions against the run as a whole, which come before the
-    gates.
-
-    Returns: the result of the run.
+    figures, and its gates are inconclusive. ``integrity_failures`` are about the run as a whole, and come first.
     """
     asked = [task for task in tasks if verdicts.get(task.id)]
     blind = _blind(asked, verdicts, options)
