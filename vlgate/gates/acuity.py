@@ -82,8 +82,7 @@ def decide_acuity(gate: AcuityGate, found: Acuity | None) -> AcuityDecision:
     It passes if even that end is as good as the bound, fails if even the favourable end is worse, and is inconclusive
     otherwise. A model at chance fails. A model that does not fall within the range is as good as its hard end.
 
-    Args:
-        found: what the trials show; None if the chart was not drawn.
+    - ``found``: what the trials show; None if the chart was not drawn.
 
     Returns: the decision with its reason.
     """

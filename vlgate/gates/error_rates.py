@@ -36,8 +36,7 @@ def threshold_with_margin(values: FloatArray, groups: Clusters, misses: float, n
     A sample passes if the lower end of its interval of 95 % reaches the threshold, which is never above the lower end
     that was measured.
 
-    Args:
-        values: what each case contributes to the metric, shape (n,), 1 for a right one.
+    - ``values``: what each case contributes to the metric, shape (n,), 1 for a right one.
 
     Returns: the threshold, and the share of new samples that pass it.
 

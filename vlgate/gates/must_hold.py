@@ -70,9 +70,8 @@ def must_hold_decision(
 ) -> Decision:
     """Decide whether a run gets all of the named cases right.
 
-    Args:
-        right: whether each selected case of the tasks of the run is right, by task and case; None for one that is not
-            judged.
+    - ``right``: whether each selected case of the tasks of the run is right, by task and case; None for one that is not
+      judged.
 
     Returns: fail if one is wrong; inconclusive if one is not judged, or if a task is not in the run that must be; not
         run if none of the tasks is in the run.

@@ -155,9 +155,8 @@ def corrected(decisions: Sequence[Decision], correction: Correction) -> tuple[De
 def stays(scaled: FloatArray, correction: Correction) -> NDArray[np.bool_]:
     """Return which gates fail after the correction.
 
-    Args:
-        scaled: shape (r, m), in each row the p-values of m gates, each divided by the half of ``1 - confidence`` of its
-            gate.
+    - ``scaled``: shape (r, m), the p-values of m gates in each row, each divided by half of ``1 - confidence`` of its
+      gate.
 
     Returns: shape (r, m), whether each gate fails.
 

@@ -134,8 +134,7 @@ class Clusters:
         the number of clusters that matter by their sizes, ``sum(sizes**2)**2 / sum(sizes**4)`` (Carter, Schnepel,
         Steigerwald 2017). In an interval it has c - 1 degrees of freedom.
 
-        Args:
-            deviations: shape (c,), the sum over each cluster of what its cases contribute; their sum is 0.
+        - ``deviations``: shape (c,), the sum over each cluster of what its cases contribute; their sum is 0.
 
         Returns: the design effect, and the factor of the variance of independent cases in an interval with the
             normal's z; both are at least 1, 1.0 if each case has a cluster of its own, and n if there is one cluster.

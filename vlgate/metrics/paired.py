@@ -123,10 +123,9 @@ def difference(
     alike as they come out, like the cases of an image, so they count at most as if they always changed together.
     Values of no such parts have twelve, one of which may be broken or fixed by less than a whole.
 
-    Args:
-        before: shape (n,), the values of the earlier run, each in 0..1.
-        after: shape (n,), the values of the later run, of the same cases.
-        groups: the images of the cases; None if the cases are independent.
+    - ``before``: shape (n,), the values of the earlier run, each in 0..1.
+    - ``after``: shape (n,), the values of the later run, of the same cases.
+    - ``groups``: the images of the cases; None if the cases are independent.
 
     Returns: the difference.
     """
@@ -216,9 +215,8 @@ def cases_for_bound(value: float, bound: float, confidence: float = 0.95, power:
     By the normal approximation with the variance under the bound for the interval, and that under the value for the
     power.
 
-    Args:
-        value: the metric as measured, in 0..1.
-        bound: the threshold that its interval contains, in 0..1.
+    - ``value``: the metric as measured, in 0..1.
+    - ``bound``: the threshold that its interval contains, in 0..1.
 
     Returns: the number of cases; None if the value is the bound, so that no number decides.
 

@@ -163,10 +163,9 @@ def features(texts: Sequence[str]) -> Features:
 def log_odds(known: Features, texts: IntArray, truths: NDArray[np.bool_], folds: IntArray) -> FloatArray:
     """Return the log odds that each text is true rather than false, learnt from the texts of the other folds.
 
-    Args:
-        texts: the number of each instance's text, shape (n,).
-        truths: whether it is true, shape (n,).
-        folds: its fold, shape (n,).
+    - ``texts``: the number of each instance's text, shape (n,).
+    - ``truths``: whether it is true, shape (n,).
+    - ``folds``: its fold, shape (n,).
 
     Returns: log odds of shape (n,); 0.0 if the other folds do not hold both true and false texts.
     """

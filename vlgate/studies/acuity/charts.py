@@ -271,8 +271,7 @@ def draw(
 ) -> Drawn:
     """Say what charts cost, ask the model, and decide the gates of these faculties.
 
-    Args:
-        limit: the most calls; None for the usual number of trials.
+    - ``limit``: the most calls; None for the usual number of trials.
     """
     price = cost(faculties, limit)
     try:

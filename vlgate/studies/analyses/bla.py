@@ -257,9 +257,8 @@ def analyse(
 ) -> Analysis:
     """Analyse the sets of four sentences of some runs.
 
-    Args:
-        features: what is known of the words and sentences, for the linear model; None for their lengths alone.
-        tasks: a pattern of task ids; None for those of BLA, or all sets if no run has these.
+    - ``features``: what is known of the words and sentences, for the linear model; None for their lengths alone.
+    - ``tasks``: a pattern of task ids; None for those of BLA, or all sets if no run has these.
     """
     pattern = pattern_of(runs, "bla", HEADLINE, tasks)
     known = features or Features()

@@ -26,8 +26,7 @@ _FULL = frozenset({"8", "9", "10", "11", "12"})  # the tables with all metrics o
 def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
     """Analyse the pairs of questions of some runs.
 
-    Args:
-        tasks: a pattern of task ids; None for those of CARETS, or all pairs of questions if no run has these.
+    - ``tasks``: a pattern of task ids; None for those of CARETS, or all pairs of questions if no run has these.
     """
     pattern = pattern_of(runs, "carets", HEADLINE, tasks)
     tables = [_gaps(runs, pattern), _across(runs, pattern), _answers(runs, pattern), _replies(runs, pattern)]

@@ -53,10 +53,9 @@ def correlate(
     The interval is that of Fisher's z if the pairs are independent. If images repeat, and for ranks, it is the
     percentile interval of a bootstrap that draws whole images.
 
-    Args:
-        x: shape (n,).
-        y: shape (n,).
-        groups: the images of the pairs; None if the pairs are independent.
+    - ``x``: shape (n,).
+    - ``y``: shape (n,).
+    - ``groups``: the images of the pairs; None if the pairs are independent.
 
     Returns: the correlation, without a value if there are fewer than four pairs or one side is constant.
     >>> found = correlate(np.arange(8.0), np.array([0, 1, 2, 3, 4, 5, 7, 6.0]))
@@ -114,9 +113,8 @@ def bootstrap(
     The percentiles are further apart than 2.5 and 97.5 if images are few, as by Hesterberg (2015, The American
     Statistician 69, section 4.1.3): resamples vary too little, and few images have a t for a z.
 
-    Args:
-        parts: shape (n, k), what each case adds to the k sums.
-        statistic: from sums of shape (b, k) to values of shape (b,); NaN if it is not defined.
+    - ``parts``: shape (n, k), what each case adds to the k sums.
+    - ``statistic``: from sums of shape (b, k) to values of shape (b,); NaN if it is not defined.
 
     Returns: (low, high); NaN if there are fewer than ten images, or no resample has a value.
     """

@@ -14,7 +14,7 @@ from vlgate.audit.shortcuts import PROBES, Shortcuts
 from vlgate.judging.chance import chance
 from vlgate.metrics.compute import metrics
 from vlgate.metrics.shapes import SHAPES
-from vlgate.record.cases import asked_of, digest_of, judged_tasks, rows_at
+from vlgate.record.cases import asked_of, case_tables, digest_of, judged_tasks, rows_at
 from vlgate.record.folder import RecordedRun
 from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table
 from vlgate.types import FloatArray, Metric, Task
@@ -30,7 +30,13 @@ _SUBSETS = ("all cases", "no probe solves it", "no probe is sure of it")
 
 
 def text_tables(tasks: Sequence[Task], found: Mapping[str, Shortcuts], luck: Mapping[str, float]) -> tuple[Table, ...]:
-    """Return what text alone solves of each task, and what each probe gets right."""
+    """Return what text alone solves of each task, and what each probe gets right.
+
+    Args:
+        tasks: the tasks.
+        found: what the probes reach, by task.
+        luck: the share of cases that at least one probe solves if the truths are random, by task.
+    """
     run = [task for task in tasks if not found[task.id].note]
     return (_solved(run, found, luck), _reached(run, found))
 
@@ -90,9 +96,16 @@ def run_table(
 ) -> tuple[Table, tuple[str, ...]]:
     """Return the headline metric of each task of a run over the cases that no probe solves, beside the whole.
 
+    Args:
+        run: the run.
+        table: its rows, as ``read_cases`` returns them.
+        tasks: the tasks of the run, read again.
+        found: what the probes reach on them, by task.
+
     Returns: the table, and notes on judged cases of the run that the data do not hold as it asked them.
+    Raises: OptionError if the rows are not those of the figures.
     """
-    judged = judged_tasks(run, table)
+    judged = judged_tasks(run, case_tables(run, table))
     rows: list[Row] = []
     here = {task.id for task in tasks}
     said = [f"{name}: not among the tasks that were read" for name in judged if name not in here]
@@ -136,6 +149,7 @@ def _judged_rows(table: Any, task: str) -> Any:
 
 
 def _joined(rows: Any, task: Task) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The place in the task of each judged row, -1 if the task does not have it, and the places of the others."""
     known = {(case.id, asked_of(case.requests, case.truths)): place for place, case in enumerate(task.cases)}
     columns = (rows.column(name).to_pylist() for name in ("case", "images", "texts", "truths"))
     places = np.array(

@@ -88,8 +88,7 @@ _MARK = "*"
 def markdown(analysis: Analysis, most: int | None = None) -> str:
     """Return the analysis as Markdown: a section per table, and the notes.
 
-    Args:
-        most: the most rows of a table; None for all.
+    - ``most``: the most rows of a table; None for all.
     """
     lines = [f"# {analysis.name} on {_tasks(analysis)}: {', '.join(analysis.runs)}"]
     for table in analysis.tables:

@@ -23,8 +23,7 @@ _READERS = ("GPT1", "GPT2")
 def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = None) -> Analysis:
     """Analyse the pairs of some runs.
 
-    Args:
-        tasks: a pattern of task ids; None for those of VALSE, or all pairs if no run has these.
+    - ``tasks``: a pattern of task ids; None for those of VALSE, or all pairs if no run has these.
     """
     pattern = pattern_of(runs, "valse", HEADLINE, tasks)
     notes: list[str] = []

@@ -95,8 +95,7 @@ def analyse(
 ) -> Analysis:
     """Analyse the quads of some runs.
 
-    Args:
-        tasks: a pattern of task ids; None for those of Winoground, or all quads if no run has these.
+    - ``tasks``: a pattern of task ids; None for those of Winoground, or all quads if no run has these.
     """
     pattern = pattern_of(runs, "winoground", HEADLINE, tasks)
     notes: list[str] = []
