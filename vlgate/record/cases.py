@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.gates.decide import Coverage, Judged
-from vlgate.metrics.clusters import clusters, image_of, recorded_clusters
+from vlgate.metrics.clusters import Clusters, clusters, image_of, recorded_clusters
 from vlgate.metrics.compute import Columns, metrics
 from vlgate.metrics.measures import group_codes
 from vlgate.metrics.shapes import SHAPES
@@ -130,6 +130,10 @@ class CaseTable:
         """The name of the cluster of images of each case; see ``metrics.clusters.recorded_clusters``."""
         return recorded_clusters(self.ids, self.images, together=self.together)
 
+    @cached_property
+    def groups(self) -> Clusters:
+        return clusters(self.clusters)
+
     def metric_columns(self) -> Columns:
         """Return what the metrics of the task are computed from; all cases must be judged."""
         unknown, known = np.full(len(self), np.nan), self.case_metrics
@@ -139,7 +143,7 @@ class CaseTable:
             # Whether the model accepts the caption and the foil of a pair is in the file only as these two facts.
             accepted=np.stack([known.get("p_c", unknown), 1.0 - known.get("p_f", unknown)], axis=1),
             facts=known,
-            images=clusters(self.clusters).codes,
+            images=self.groups.codes,
             groups=group_codes(self.tags),
         )
 

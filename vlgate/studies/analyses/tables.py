@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vlgate.types import Metric
+from vlgate.types import Difference, Metric
 
 # What an analysis finds: tables of numbers, each with its interval and the number of cases that it is made from.
 
@@ -75,9 +75,13 @@ class Analysis:
     notes: tuple[str, ...]
 
 
-def measured(labels: tuple[str, ...], metric: Metric, more: Mapping[str, Detail] | None = None) -> Row:
-    """Return the row of a metric."""
-    return Row(labels=labels, value=metric.value, low=metric.low, high=metric.high, n=metric.n, more=more or {})
+def measured(
+    labels: tuple[str, ...], metric: Metric | Difference | None, more: Mapping[str, Detail] | None = None
+) -> list[Row]:
+    """Return the row of a metric; none without a metric."""
+    if metric is None:
+        return []
+    return [Row(labels=labels, value=metric.value, low=metric.low, high=metric.high, n=metric.n, more=more or {})]
 
 
 # An analysis as Markdown, for people, and as a record, for programs.
