@@ -12,9 +12,8 @@ from typing import Literal, cast, get_args
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
 from vlgate.gates.acuity import EXAMPLE, AcuityGate, read_acuity
-from vlgate.gates.keys import COMMON, KEYS
 from vlgate.gates.must_hold import MustHold, read_must_hold
-from vlgate.gates.records import Correction, Gate, GateKind
+from vlgate.gates.records import COMMON, KEYS, Correction, Gate, GateKind
 from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.names import CONTROLLED, DIFFERENCES, applies
 from vlgate.metrics.shapes import SHAPES

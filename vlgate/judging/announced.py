@@ -120,21 +120,7 @@ _NAMES = (
 )
 _RANKS = {"answer": 3, "ans": 3, "final": 3, "label": 1}  # of a name that announces; of all others 2
 _QUALIFIERS = frozenset(
-    (
-        "best",
-        "chosen",
-        "correct",
-        "final",
-        "full",
-        "model",
-        "my",
-        "overall",
-        "predicted",
-        "selected",
-        "short",
-        "the",
-        "your",
-    )
+    "best chosen correct final full model my overall predicted selected short the your".split()  # noqa: SIM905
 )
 _TAG_NAME = r"[a-z]{1,20}(?:[ _-][a-z]{1,20}){0,3}"
 _OPENING = re.compile(rf"<({_TAG_NAME})>|\[({_TAG_NAME})\](?!\()", re.IGNORECASE)
