@@ -19,7 +19,7 @@ from typing import Any
 from train.cards import Figure, card
 from train.recipe import CLIP, LXMERT
 
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import headlines
 
 ROOT = Path(__file__).resolve().parents[1]
 SEEDS = range(10)
@@ -80,7 +80,7 @@ def _ask(run: Run) -> None:
 
 
 def _headline(task: Mapping[str, Any]) -> Figure:
-    name = next(name for name in HEADLINE.values() if name in task["metrics"])
+    name = next(name for name in headlines() if name in task["metrics"])
     metric = task["metrics"][name]
     kinds = {
         kind.removeprefix("question_type="): (found["acc_original"]["value"], found["acc_original"]["n"])

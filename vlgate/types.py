@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 Capability = Literal["invariance", "directional", "foil", "compositional"]
-_Contrasts = Literal["pair", "quad", "image_quad", "set", "active_passive_set", "two_true", "choice", "image_choice"]
-Shape = Literal[_Contrasts, "questions", "question_quad", "single", "twin_questions", "twin_captions"]
+Shape = str
+"""The name of a shape of case, a row of ``vlgate.metrics.shapes.SHAPES``."""
 Ties = Literal["strict", "half", "credit"]
 State = Literal["judged", "unscored", "skipped"]
 
@@ -140,14 +140,9 @@ class Case:
     right answer. ``tags`` name the slices of the case (``{"provenance": "zero_to_something"}``), or its group for a
     metric over groups. ``origin`` is its file and record. ``named``: boxes (x, y, w, h) of what texts name, by image.
 
-    The task's shape fixes the order of the requests:
-
-    - ``pair``: (image, caption), (image, foil);
-    - ``quad``, ``image_quad``: (image_0, caption_0), (image_0, caption_1), (image_1, caption_0), (image_1, caption_1);
-    - ``set``: (image, true_1), (image, true_2), (image, false_1), (image, false_2); in an ``active_passive_set``, the
-      first of either are in the active voice and the second in the passive; in ``two_true``, there is one false text;
-    - ``choice``: (image, true text), then one or more false texts; ``image_choice``: one or more false images;
-    - ``questions``, ``twin_questions``: original, perturbed; ``question_quad``, ``twin_captions``: a quad; ``single``.
+    The task's shape fixes the order of the requests; ``roles`` in ``vlgate.metrics.shapes`` names them. A ``pair`` has
+    (image, caption), (image, foil); a ``quad`` (image_0, caption_0), (image_0, caption_1), (image_1, caption_0),
+    (image_1, caption_1); ``questions`` the original and the perturbed one.
 
     A case that is asked with its images together has the requests that ``vlgate.run.together`` describes.
     """

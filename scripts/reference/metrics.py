@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from reference.markdown import code, description, inline, table
-from vlgate.metrics import answer_rules, clusters, macro, measures, score_rules, stats
+from vlgate.metrics import clusters, macro, measures, stats
 from vlgate.metrics.measures import GROUPED
-from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
+from vlgate.metrics.shapes import SHAPES, ShapeSpec
 from vlgate.metrics.variants import VARIANTS, Definition, Variant
-from vlgate.types import Shape
 
 INTRODUCTION = """\
 # Metrics
@@ -21,49 +20,6 @@ an interval of their own. The headline metric decides whether a case as a whole 
 scores in random order without ties; "-" means that it depends on the data or on how often the model says yes. The
 functions are in the [Python API](api.md).
 """
-_RULES: Mapping[Shape, tuple[Callable[..., object], ...]] = {
-    "pair": (score_rules.pair_case_metrics, score_rules.pair_statistics),
-    "quad": (score_rules.quad_case_metrics,),
-    "set": (score_rules.set_case_metrics,),
-    "active_passive_set": (),
-    "questions": (answer_rules.question_pair_case_metrics,),
-    "image_quad": (),
-    "choice": (score_rules.choice_case_metrics,),
-    "image_choice": (),
-    "single": (answer_rules.single_case_metrics, answer_rules.single_statistics),
-    "question_quad": (answer_rules.question_quad_case_metrics,),
-    "two_true": (score_rules.two_true_case_metrics,),
-    "twin_questions": (answer_rules.question_twin_case_metrics,),
-    "twin_captions": (score_rules.quad_twin_case_metrics,),
-}
-_ABOUT: Mapping[Shape, str] = {
-    "pair": "A caption and its foil, for one image (VALSE §4, VL-CheckList §4, SugarCrepe).",
-    "quad": "Two images and two captions of the same words (Winoground §3, equations 1 to 3).",
-    "set": "Two true and two false sentences, ranked for one image (BLA §5.3, §7.1).",
-    "active_passive_set": "A set in the active and the passive voice (BLA §5.3, §7.1).",
-    "questions": "An original question and its perturbed partner (CARETS §5).",
-    "image_quad": "Two captions, an image and an edited copy of it.",
-    "choice": (
-        "One image with one true and several false texts (What'sUp's controlled sets: Kamath et al. 2023, section 3; "
-        "SPEC's image-to-text half: Peng et al. 2024)."
-    ),
-    "image_choice": (
-        "One text with one true and several false images (SPEC's text-to-image half; SVO-Probes: Hendricks and "
-        "Nematzadeh 2021)."
-    ),
-    "single": "Single yes/no questions and statements (Li et al. 2023, POPE, section 5; Liu et al. 2023, VSR).",
-    "question_quad": (
-        "Two questions about two images whose answers are crossed (Li et al. 2024, NaturalBench, section 4)."
-    ),
-    "two_true": ("Two true captions and a false one, for one image (Dumpala et al. 2024, SugarCrepe++, section 3)."),
-    "twin_questions": "One question about an image and about its counterfactual twin.",
-    "twin_captions": "Two captions of an image and of its counterfactual twin.",
-}
-_SAME: Mapping[Shape, str] = {
-    "active_passive_set": "The rule is that of [`set`](#set); the preferences have other names.",
-    "image_quad": "The rule is that of [`quad`](#quad); another metric is the headline.",
-    "image_choice": "The rule is that of [`choice`](#choice), for images.",
-}
 _ANALYTIC = {
     "min_pc_pf": "that of the smaller mean",
     "auroc": "DeLong, Obuchowski",
@@ -90,29 +46,27 @@ _AVERAGES: Mapping[str, Callable[..., object]] = {
 def page() -> str:
     """The metrics by shape, then the variants, the intervals and the averages."""
     sections = [_groups(), _variants(), _section("Intervals", _INTERVALS), _section("Averages and gaps", _AVERAGES)]
-    return "\n".join([INTRODUCTION, *map(_shape, NAMES), *sections])
+    return "\n".join([INTRODUCTION, *map(_shape, SHAPES.values()), *sections])
 
 
-def _shape(shape: Shape) -> str:
-    rules = _RULES[shape]
-    rows = [(code(name), _chance(shape, name), _interval(name), _headline(shape, name)) for name in NAMES[shape]]
+def _shape(spec: ShapeSpec) -> str:
+    rows = [
+        (code(name), _chance(spec.chance.get(name)), _interval(name), "yes" if name == spec.headline else "")
+        for name in spec.metrics
+    ]
     listed = table(("metric", "chance", "interval", "headline"), rows)
-    same = [] if rules else [_SAME[shape], ""]
-    definitions = [part for rule in rules for part in (description(rule), "")]
-    return "\n".join([f"## {shape}", "", _ABOUT[shape], "", listed, "", *same, *definitions])
+    asked = f"Requests: {'; '.join(spec.roles)}."
+    like = [f"The rule is that of [`{spec.like[0]}`](#{spec.like[0]}); {spec.like[1]}.", ""] if spec.like else []
+    definitions = [part for rule in spec.definitions for part in (description(rule), "")]
+    return "\n".join([f"## {spec.name}", "", spec.about, "", asked, "", listed, "", *like, *definitions])
 
 
-def _chance(shape: Shape, name: str) -> str:
-    found = CHANCE[shape].get(name)
-    return "-" if found is None else str(Fraction(found).limit_denominator(100))
+def _chance(level: float | None) -> str:
+    return "-" if level is None else str(Fraction(level).limit_denominator(100))
 
 
 def _interval(name: str) -> str:
     return _ANALYTIC.get(name, "Wilson")
-
-
-def _headline(shape: Shape, name: str) -> str:
-    return "yes" if name == HEADLINE[shape] else ""
 
 
 def _groups() -> str:

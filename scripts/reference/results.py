@@ -11,13 +11,13 @@ from typing import Any
 
 from reference.markdown import code, description, inline, table
 from vlgate.judging.verdicts import judge
-from vlgate.metrics.names import NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.probes.shrink.record import Shrunk
 from vlgate.record import json_files, parquet
 from vlgate.record.options import Options
-from vlgate.record.results import RunResult, tabulate
-from vlgate.record.results_folder import FILES as NAMES_OF_FILES
+from vlgate.record.results import RunResult, task_metrics
 from vlgate.record.results_folder import FOLDER
+from vlgate.record.results_folder import NAMES as NAMES_OF_FILES
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Batch, Prediction, Request, Task
 
@@ -167,7 +167,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 
 def _cases(columns: Mapping[str, str]) -> Iterator[str]:
-    facts = sorted({fact for names in NAMES.values() for fact in names} | {"tied"})
+    facts = sorted({fact for spec in SHAPES.values() for fact in spec.metrics} | {"tied"})
     about = {**CASES, **{name: "a fact of the verdict" for name in columns if name in facts}}
     yield "## cases.parquet\n"
     yield (
@@ -205,7 +205,7 @@ def _columns() -> tuple[dict[str, str], dict[str, str]]:
         options = Options(folder=Path(place), thresholds=Path(place), results=Path(place), limit=1)
         tasks = make_plan(options).tasks
         result = RunResult(
-            results=tuple(tabulate(task, judge(_batch(task), _replies(task)), ()) for task in tasks), decisions=()
+            results=tuple(task_metrics(task, judge(_batch(task), _replies(task)), ()) for task in tasks), decisions=()
         )
         cases, predictions = Path(place, "cases.parquet"), Path(place, "predictions.parquet")
         parquet.write_cases(cases, result)

@@ -9,7 +9,7 @@ from pathlib import Path
 from reference.markdown import code, description, inline, table
 from vlgate.errors import ThresholdsError
 from vlgate.gates.decide import decide, expand
-from vlgate.gates.keys import KEYS, Key
+from vlgate.gates.records import KEYS, Key
 from vlgate.gates.thresholds import read_thresholds
 from vlgate.types import Shape
 

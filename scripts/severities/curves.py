@@ -11,7 +11,7 @@ import numpy as np
 
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.judging.verdicts import judge
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.stats import proportion
 from vlgate.perturb.images import perturbed
 from vlgate.perturb.images.pixels import SEVERITIES
@@ -70,7 +70,7 @@ def right(predictor: ModelPredictor, tasks: Sequence[Task], fact: str = "") -> F
         verdicts = judge(Batch(task=task, positions=tuple(range(len(task.cases)))), replies)
         if any(verdict.state != "judged" for verdict in verdicts):
             raise ValueError(f"{predictor.name} has no reply to a case of {task.id}; ask a model that has")
-        found.extend(verdict.facts[fact or HEADLINE[task.shape]] for verdict in verdicts)
+        found.extend(verdict.facts[fact or SHAPES[task.shape].headline] for verdict in verdicts)
     return np.array(found, dtype=np.float64)
 
 

@@ -1,25 +1,35 @@
 """Judged cases and runs to analyse, from a few numbers."""
 
+import json
+
 import numpy as np
+import pyarrow as pa
 
 from vlgate.metrics import score_rules
-from vlgate.studies.analyses.runs import Cases, Run
+from vlgate.metrics.shapes import SHAPES
+from vlgate.record.cases import CaseTable
+from vlgate.studies.analyses.runs import Run
 
 
 def cases(scores=None, *, texts=None, truths=None, images=None, answers=None, tags=None, facts=None):
     """Cases with any of their columns; the others are empty, and each case has an image of its own."""
     n = len(next(given for given in (scores, answers, *(facts or {}).values()) if given is not None))
     k = len((scores if scores is not None else answers or [[0, 0]])[0])
-    return Cases(
-        ids=tuple(f"c{row}" for row in range(n)),
-        images=tuple((f"{name}.jpg",) * k for name in (images or range(n))),
-        texts=tuple(map(tuple, texts or [["a text"] * k] * n)),
-        truths=tuple(map(tuple, truths or [["true"] * k] * n)),
-        scores=np.full((n, k), np.nan) if scores is None else np.array(scores, dtype=np.float64),
-        answers=tuple(map(tuple, answers or [[None] * k] * n)),
-        tags=tuple(tags or [{}] * n),
-        facts={name: np.array(values, dtype=np.float64) for name, values in (facts or {}).items()},
-    )
+    lists = pa.list_(pa.string())
+    columns = {
+        "case": pa.array([f"c{row}" for row in range(n)]),
+        "state": pa.array(["judged"] * n),
+        "images": pa.array([[f"{name}.jpg"] * k for name in (images or range(n))], lists),
+        "texts": pa.array([list(row) for row in texts or [["a text"] * k] * n], lists),
+        "truths": pa.array([list(row) for row in truths or [["true"] * k] * n], lists),
+        "scores": pa.array(
+            np.full((n, k), np.nan).tolist() if scores is None else [[*map(float, row)] for row in scores]
+        ),
+        "answers": pa.array([list(row) for row in answers or [[None] * k] * n], lists),
+        "tags": pa.array([json.dumps(row) for row in tags or [{}] * n]),
+        **{name: pa.array(np.array(values, dtype=np.float64)) for name, values in (facts or {}).items()},
+    }
+    return CaseTable(shape="pair", rows=pa.table(columns))
 
 
 def judged_quads(scores, **columns):
@@ -37,7 +47,7 @@ def judged_pairs(scores, accepted=None, **columns):
 
 def judged_sets(scores, shape="active_passive_set", **columns):
     given = np.array(scores, dtype=np.float64)
-    return cases(scores, facts=score_rules.set_case_metrics(given, score_rules.SET_METRICS[shape]), **columns)
+    return cases(scores, facts=score_rules.set_case_metrics(given, SHAPES[shape].metrics), **columns)
 
 
 def answered(pairs, truths, *, differ=False, **columns):

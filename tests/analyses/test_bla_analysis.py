@@ -5,7 +5,7 @@ import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from tests.analyses.made import judged_sets, rows, run
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.studies.analyses import bla
 from vlgate.studies.analyses.runs import verbs_of
 
@@ -62,7 +62,7 @@ def test_verbs_of_few_sets_are_other_and_mixtures_of_verbs_are_the_whole():
     found = rows(analysis(run(bla__x=cases)), "By verb")
     parts = [found["model", "bla/x", verb, "sen_acc"] for verb in ("watch", "feed", "other")]
     assert [part.n for part in parts] == [30, 20, 15]
-    assert sum(part.n * part.value for part in parts) / 65 == pytest.approx(cases.facts["sen_acc"].mean())
+    assert sum(part.n * part.value for part in parts) / 65 == pytest.approx(cases.case_metrics["sen_acc"].mean())
 
 
 def two(seed, n=80):
@@ -73,7 +73,7 @@ def test_agreement_is_over_the_verdicts_of_both_runs():
     one, other = two(1), two(2)
     found = rows(analysis(run("one", bla__x=one), run("other", bla__x=other)), "Agreement between models")
     row = found["bla/x", "one", "other"]
-    a, b = (cases.facts[HEADLINE["set"]] == 1 for cases in (one, other))
+    a, b = (cases.case_metrics[SHAPES["set"].headline] == 1 for cases in (one, other))
     table = np.array([[(a & b).sum(), (a & ~b).sum()], [(~a & b).sum(), (~a & ~b).sum()]])
     assert (row.n, row.value) == (80, pytest.approx((a == b).mean()))
     assert row.more["kappa"] == pytest.approx(cohens_kappa(table).kappa)
@@ -83,7 +83,7 @@ def test_agreement_is_over_the_verdicts_of_both_runs():
 def test_sets_that_all_models_have_right_are_counted_on_the_sets_of_all_runs():
     runs = [run(str(seed), bla__x=two(seed, n)) for seed, n in ((1, 80), (2, 80), (3, 60))]
     found = rows(analysis(*runs), "Sets that are right, or wrong, in all models")
-    every = np.all([one.tasks["bla/x"].facts["set_acc"][:60] == 1 for one in runs], axis=0)
+    every = np.all([one.tasks["bla/x"].case_metrics["set_acc"][:60] == 1 for one in runs], axis=0)
     assert (found["bla/x", "set_acc"].n, found["bla/x", "set_acc"].more["sets"]) == (60, every.sum())
 
 

@@ -78,7 +78,7 @@ def test_coverage_is_the_share_of_the_others_right_answers_and_pairs():
     one, other = pairs(1), pairs(2)
     answers, both = coverage(run("one", carets__x=one), run("other", carets__x=other))
     right = [
-        np.array(list(zip(cases.facts["acc_original"], cases.facts["acc_perturbed"], strict=True))) == 1
+        np.array(list(zip(cases.case_metrics["acc_original"], cases.case_metrics["acc_perturbed"], strict=True))) == 1
         for cases in (one, other)
     ]
     row = answers["one", "other"]
@@ -116,7 +116,7 @@ def test_pairs_are_counted_by_what_is_right_and_whether_the_wrong_answer_stays()
 def test_two_wrong_answers_of_which_one_says_nothing_are_neither_the_same_nor_others():
     said = [[None, None], ["I cannot tell.", "I cannot tell."], ["no", "I cannot tell."], ["no", "no"], ["yes", "yes"]]
     cases = answered(said, [["yes", "yes"]] * 5)
-    cases.facts["read"] = np.array([1.0, 0.0, 0.5, 1.0, 1.0])
+    cases.case_metrics["read"] = np.array([1.0, 0.0, 0.5, 1.0, 1.0])
     found = rows(carets.analyse([run(carets__x=cases)]), "From the original to the perturbed question")
     values = {labels[-1]: row.value for labels, row in found.items() if row.value}
     assert values == {"wrong, no answer": 0.6, "wrong, same answer": 0.2, "right, right": 0.2}

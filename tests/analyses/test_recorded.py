@@ -35,7 +35,7 @@ def bivlc(name):
 def test_two_models_on_bivlc_cover_each_other_as_their_recorded_verdicts_do():
     plain, tuned = (run(name, bivlc__all=bivlc(name)) for name in ("ViT-B-32", "CLIP_TROHN-Img"))
     # The group scores that BiVLC's authors print (misc/main_results.PNG): 49.06 and 69.25.
-    right = [set(np.flatnonzero(one.tasks["bivlc/all"].facts["group"])) for one in (plain, tuned)]
+    right = [set(np.flatnonzero(one.tasks["bivlc/all"].case_metrics["group"])) for one in (plain, tuned)]
     assert [round(100 * len(one) / 2933, 2) for one in right] == [49.06, 69.25]
     both = len(right[0] & right[1])
     coverage = {row.labels: row for row in coverage_table((plain, tuned), "*", "group", ("group",), "sets").rows}
@@ -107,4 +107,4 @@ def test_gpt4v_is_analysed_against_a_language_models_priors(priors):
         assert sum(row.n for row in parts) == count
         assert sum(row.n * row.value for row in parts) == pytest.approx(right)
     row = rows(analysis, "Against a language model")["gpt4v", "sugarcrepe/swap_obj"]
-    assert row.value == pytest.approx(198 / 246 - readers["sugarcrepe/swap_obj"].facts["acc_r"].mean())
+    assert row.value == pytest.approx(198 / 246 - readers["sugarcrepe/swap_obj"].case_metrics["acc_r"].mean())

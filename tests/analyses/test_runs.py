@@ -1,8 +1,10 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 
 from tests.analyses.made import cases
-from vlgate.studies.analyses.runs import cases_of, pairs, shared
+from vlgate.studies.analyses.runs import headline_of, pairs, part_of, shared
 
 ROW = {
     "task": "t/a",
@@ -32,14 +34,16 @@ def table(*rows):
 def test_only_judged_cases_are_analysed_with_the_facts_that_they_have():
     unscored = ROW | {"case": "2", "state": "unscored", "acc_r": None}
     question = ROW | {"task": "t/b", "acc_r": None, "c_acc": 0.0, "scores": [None, None], "answers": ["yes", None]}
-    found = cases_of(table(ROW, unscored, question))
+    run = SimpleNamespace(model="m", figures={"tasks": {}})
+    found = part_of(run, table(ROW, unscored, question), "t").tasks
     assert {task: one.ids for task, one in found.items()} == {"t/a": ("1",), "t/b": ("1",)}
-    assert {task: list(one.facts) for task, one in found.items()} == {"t/a": ["acc_r"], "t/b": ["c_acc"]}
+    assert {task: list(one.case_metrics) for task, one in found.items()} == {"t/a": ["acc_r"], "t/b": ["c_acc"]}
     assert found["t/a"].scores.tolist() == [[2.0, 1.0]]
     assert np.isnan(found["t/b"].scores).all()
     assert found["t/b"].answers == (("yes", None),)
     assert found["t/a"].tags == ({"verb": "see"},)
-    assert [one.shape for one in found.values()] == ["acc_r", "c_acc"]
+    assert [headline_of(one) for one in found.values()] == ["acc_r", "c_acc"]
+    assert part_of(run, table(ROW), "another").tasks == {}
 
 
 def test_cases_are_shared_by_id_and_by_what_they_ask():

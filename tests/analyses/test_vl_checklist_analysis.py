@@ -46,7 +46,7 @@ def test_the_gap_is_the_papers_mean_over_files_that_have_both_ends():
         f"{place}/large/vg_obj": pairs(1, 50, "g"),
     }
     row = rows(vl_checklist.analyse([run(**tasks)]), "Gaps")["model", "large - small"]
-    values = {task: cases.facts["acc_r"].mean() for task, cases in tasks.items()}
+    values = {task: cases.case_metrics["acc_r"].mean() for task, cases in tasks.items()}
     assert row.value == pytest.approx(checklist_gaps(values)["vl-checklist/object/size:large-small"].value)
     assert row.value == pytest.approx((0.1 + (0.2 + 0.2) / 2) / 2)
     assert (row.n, row.more) == (310, {"n of each": "200 and 110", "files": 3})

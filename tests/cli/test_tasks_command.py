@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from vlgate.cli import main
-from vlgate.metrics.names import CHANCE, NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.registry import measures, sentences, shapes
 
 PAIR = {"task": "mine/pairs", "image": "1.jpg", "caption": "a cup", "foil": "a dog"}
@@ -49,8 +49,8 @@ def test_the_embedded_scenes_are_listed_without_data(capsys):
 def test_a_rate_gives_the_expected_time(data, capsys):
     [entry] = json.loads(listed(capsys, "--data", data, "--rate", "0.5", "--json"))
     assert (entry["task"], entry["measures"], entry["shape"]) == ("mine/pairs", "", "pair")
-    assert entry["metrics"] == list(NAMES["pair"])
-    assert entry["chance"] == CHANCE["pair"]
+    assert entry["metrics"] == list(SHAPES["pair"].metrics)
+    assert entry["chance"] == SHAPES["pair"].chance
     assert (entry["cases"], entry["images"], entry["requests"]) == (300, 0, 301)
     assert entry["seconds"] == 602
     assert "10 min" in listed(capsys, "--data", data, "--rate", "0.5")

@@ -12,7 +12,7 @@ from vlgate.gates.decide import Coverage, Judged, decide_all
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES as SPECS
 from vlgate.models.reference.controls import Constant, Oracle, Random
 from vlgate.perturb.images.graded import blurred_away, uniform
 from vlgate.probes.controls.control import Sample
@@ -225,7 +225,7 @@ def test_a_model_that_is_told_that_there_is_no_image():
     assert all(one.startswith(f"{TOLD} ") for one in model.asked)
     assert found.metric("visual_gain") == found.metric("gain_other")  # every other image makes it say yes
     assert found.metric("visual_gain").value == 0.0
-    assert found.metric(HEADLINE["questions"]) is None
+    assert found.metric(SPECS["questions"].headline) is None
 
 
 REFUSAL = "I cannot see an image."

@@ -10,9 +10,9 @@ import pytest
 
 from vlgate.metrics import score_rules, stats
 from vlgate.metrics.measures import GROUPED
-from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.plugin.parse_options import read
-from vlgate.plugin.settings import SETTINGS
+from vlgate.record.options import SETTINGS
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "write_reference.py"
@@ -27,7 +27,7 @@ def test_the_reference_pages_are_what_the_code_says():
 def test_every_option_has_a_section():
     page = (ROOT / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
     assert [line.removeprefix("## --") for line in page.splitlines() if line.startswith("## --")] == [
-        setting.name for setting in SETTINGS
+        setting.name for setting in SETTINGS.values()
     ]
 
 
@@ -49,7 +49,10 @@ IN_WORDS = {
 }
 
 
-@pytest.mark.parametrize("setting", [one for one in SETTINGS if one.name not in IN_WORDS], ids=lambda one: one.name)
+PLAIN = [setting for setting in SETTINGS.values() if setting.name not in IN_WORDS]
+
+
+@pytest.mark.parametrize("setting", PLAIN, ids=lambda setting: setting.name)
 def test_an_option_with_its_documented_default_changes_nothing(setting, pytester):
     fixed = ["--results=out", "--thresholds=gates.toml"]
     left_out = read(pytester.parseconfig(*fixed))
@@ -68,8 +71,8 @@ def mean_facts(shape):
         "quad": lambda: score_rules.quad_case_metrics(ORDERS),
         "image_quad": lambda: score_rules.quad_case_metrics(ORDERS),
         "two_true": lambda: score_rules.two_true_case_metrics(np.array(list(permutations([1.0, 2.0, 3.0])))),
-        "set": lambda: score_rules.set_case_metrics(ORDERS, NAMES["set"]),
-        "active_passive_set": lambda: score_rules.set_case_metrics(ORDERS, NAMES["active_passive_set"]),
+        "set": lambda: score_rules.set_case_metrics(ORDERS, SHAPES["set"].metrics),
+        "active_passive_set": lambda: score_rules.set_case_metrics(ORDERS, SHAPES["active_passive_set"].metrics),
     }
     return {name: values.mean() for name, values in rules[shape]().items()}
 
@@ -77,19 +80,20 @@ def mean_facts(shape):
 @pytest.mark.parametrize("shape", ["pair", "quad", "image_quad", "set", "active_passive_set", "two_true"])
 def test_a_chance_level_is_the_mean_over_all_orders_of_the_scores(shape):
     found = mean_facts(shape)
-    assert {name: found[name] for name in CHANCE[shape] if name in found} == pytest.approx(
-        {name: value for name, value in CHANCE[shape].items() if name in found}
+    assert {name: found[name] for name in SHAPES[shape].chance if name in found} == pytest.approx(
+        {name: value for name, value in SHAPES[shape].chance.items() if name in found}
     )
-    assert set(CHANCE[shape]) - set(found) <= {"auroc", "macro", "macro_all"}
-    assert {CHANCE[shape][name] for name in set(CHANCE[shape]) & GROUPED.keys()} <= {CHANCE[shape][HEADLINE[shape]]}
+    assert set(SHAPES[shape].chance) - set(found) <= {"auroc", "macro", "macro_all"}
+    assert {SHAPES[shape].chance[name] for name in set(SHAPES[shape].chance) & GROUPED.keys()} <= {
+        SHAPES[shape].chance[SHAPES[shape].headline]
+    }
 
 
 def test_the_chance_level_of_auroc_is_its_mean_over_all_orders():
     scores = ORDERS.reshape(-1, 2, 2)
     found = [stats.area(one[:, 0], one[:, 1]).value for one in scores]
-    assert np.mean(found) == pytest.approx(CHANCE["pair"]["auroc"])
+    assert np.mean(found) == pytest.approx(SHAPES["pair"].chance["auroc"])
 
 
 def test_every_shape_has_its_chance_levels_among_its_metrics():
-    assert list(CHANCE) == list(NAMES)
-    assert all(set(CHANCE[shape]) <= set(NAMES[shape]) for shape in NAMES)
+    assert all(set(SHAPES[shape].chance) <= set(SHAPES[shape].metrics) for shape in SHAPES)

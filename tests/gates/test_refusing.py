@@ -19,7 +19,8 @@ from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import metrics
 from vlgate.metrics.measures import GROUPED
-from vlgate.metrics.names import LOWER_IS_BETTER, NAMES
+from vlgate.metrics.names import LOWER_IS_BETTER
+from vlgate.metrics.shapes import SHAPES
 from vlgate.run.together import asked_together
 from vlgate.types import Ask, Batch, Case, Compare, LazyImage, Match, Prediction, Task
 
@@ -39,7 +40,7 @@ ASKED = [
     ("question_quad", "compositional", YES_NO),
     ("question_quad", "compositional", LETTERS),
 ]
-SCORED = [(shape, "compositional", ()) for shape in NAMES if shape not in {one for one, *_ in ASKED}]
+SCORED = [(shape, "compositional", ()) for shape in SHAPES if shape not in {one for one, *_ in ASKED}]
 ROWS = [*ASKED, *SCORED]
 
 
@@ -100,7 +101,7 @@ def taken_back(replies, back, choices, silence):
 
 def rules(shape):
     """Gates on every metric, by its value and by its interval."""
-    for name in (*NAMES[shape], *GROUPED):
+    for name in (*SHAPES[shape].metrics, *GROUPED):
         for side in ("max",) if name in LOWER_IS_BETTER else ("min", "max") if name in UNDIRECTED else ("min",):
             gate = Gate(task=f"x/{shape}", metric=name, min_cases=1)
             for bound in (0.3, 0.5, 0.7):
@@ -120,7 +121,7 @@ def test_taking_replies_back_raises_no_metric_and_passes_no_gate(shape, capabili
     truths, replies, back = drawn(data, shape, choices)
     task = task_of(shape, capability, choices, truths)
     before, after = judged(task, replies), judged(task, taken_back(replies, back, choices, silence))
-    better = set(NAMES[shape]) - LOWER_IS_BETTER - UNDIRECTED - NOT_COMPARED
+    better = set(SHAPES[shape].metrics) - LOWER_IS_BETTER - UNDIRECTED - NOT_COMPARED
     for name in {*better, *GROUPED} & before.metrics.keys() & after.metrics.keys():
         assert after.metrics[name].value <= before.metrics[name].value + 1e-12, name
     gates = list(rules(shape))
@@ -162,7 +163,7 @@ def twins(shape, n=60):
 def test_a_model_that_chooses_nothing_in_both_orders_passes_no_rate_of_a_prior(shape, reply):
     task = twins(shape)
     found = judged(task, [[reply] * len(case.requests) for case in task.cases])
-    names = [name for name in ("prior_rate", "other_rate") if name in NAMES[shape]]
+    names = [name for name in ("prior_rate", "other_rate") if name in SHAPES[shape].metrics]
     gates = [Gate(task=task.id, metric=name, max=0.3, basis=on) for name in names for on in ("value", "lower")]
     assert "pass" not in outcomes(found, gates).values()
 

@@ -5,7 +5,7 @@ import pytest
 from vlgate.judging.chance import chance
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, points
-from vlgate.metrics.names import CHANCE, NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Ask, Batch, Case, LazyImage, Prediction, Task
 
 YES_NO, THREE = ("yes", "no"), ("cup", "plate", "bowl")
@@ -64,6 +64,6 @@ def test_a_question_without_choices_has_no_chance_level():
     assert chance("questions", "invariance", []) == {}
 
 
-@pytest.mark.parametrize("shape", [shape for shape in NAMES if shape != "questions"])
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "questions"])
 def test_the_chance_level_of_scores_does_not_depend_on_the_cases(shape):
-    assert chance(shape, "foil", []) == dict(CHANCE[shape])
+    assert chance(shape, "foil", []) == dict(SHAPES[shape].chance)

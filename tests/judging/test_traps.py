@@ -11,7 +11,7 @@ from vlgate.asking.items import in_hashed_order
 from vlgate.judging.chance import chance
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
 
 N = 400
@@ -85,8 +85,8 @@ def test_a_model_that_does_not_look_is_at_chance_or_below(shape, model):
     verdicts = judge(Batch(task=task, positions=tuple(range(N))), replies(task, model))
     found = metrics(columns(kind, verdicts))
     level = chance(kind, "foil", task.cases)
-    main = found[HEADLINE[kind]]
-    assert main.value <= level[HEADLINE[kind]] + 4 * np.sqrt(0.25 / N)
+    main = found[SHAPES[kind].headline]
+    assert main.value <= level[SHAPES[kind].headline] + 4 * np.sqrt(0.25 / N)
     for name in ("pair_all", "set_all", "precision", "recall", "q_acc", "i_acc"):
         if name in found and name in level and name != "recall":
             assert found[name].value <= level[name] + 4 * np.sqrt(0.25 / min(N, found[name].n))

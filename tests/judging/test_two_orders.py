@@ -8,7 +8,7 @@ import pytest
 
 from vlgate.judging.chance import chance
 from vlgate.judging.verdicts import judge, unread
-from vlgate.metrics.names import HEADLINE, NAMES
+from vlgate.metrics.shapes import SHAPES as SPECS
 from vlgate.models.reference.controls import Constant, Oracle, Random
 from vlgate.run.together import asked_together
 from vlgate.types import TIED, Ask, Batch, Case, Compare, LazyImage, Match, Prediction, Task
@@ -105,7 +105,7 @@ def test_right_answers_make_every_metric_1(shape):
         }
         assert set(good.values()) == {1.0}
         assert verdict.right
-        assert set(verdict.facts) <= {*NAMES[shape], "read", "undecided"}
+        assert set(verdict.facts) <= {*SPECS[shape].metrics, "read", "undecided"}
         assert "right in both orders" in verdict.why
 
 
@@ -124,7 +124,7 @@ def test_a_model_that_names_a_position_is_never_right(shape):
         verdicts = judged(task, model)
         assert not any(verdict.right for verdict in verdicts)
         if shape not in {"question_quad", "twin_questions"}:
-            assert not any(verdict.facts.get(name) for verdict in verdicts for name in NAMES[shape])
+            assert not any(verdict.facts.get(name) for verdict in verdicts for name in SPECS[shape].metrics)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -136,11 +136,11 @@ def test_a_reply_that_is_unread_or_tied_never_helps(shape):
     for place in range(len(right)):
         for instead in ("I cannot say.", "first and second, yes and no, red and blue", TIED):
             found = with_answers(task, [*right[:place], instead, *right[place + 1 :]])
-            assert found.facts["group" if "group" in found.facts else HEADLINE[shape]] == 0.0
+            assert found.facts["group" if "group" in found.facts else SPECS[shape].headline] == 0.0
             assert all(
                 found.facts[name] <= value
                 for name, value in whole.items()
-                if name in NAMES[shape] and not name.endswith("_rate")
+                if name in SPECS[shape].metrics and not name.endswith("_rate")
             )
             assert len(unread(found)) == (instead != TIED)
             assert (found.facts["read"] < 1.0) == (instead != TIED)

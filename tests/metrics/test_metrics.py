@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from vlgate.judging.verdicts import judge
 from vlgate.metrics import score_rules
 from vlgate.metrics.compute import columns, metrics, points
-from vlgate.metrics.names import HEADLINE, NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.stats import wilson
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
 
@@ -111,7 +111,7 @@ def test_under_strict_and_credit_the_headline_is_the_share_of_right_cases(ties, 
     for shape, drawn in (("pair", pairs), ("quad", quads), ("questions", questions)):
         judged = verdicts(shape, data.draw(drawn), ties)
         right = sum(verdict.right for verdict in judged) / len(judged)
-        headline = points(columns(shape, judged))[HEADLINE[shape]]
+        headline = points(columns(shape, judged))[SHAPES[shape].headline]
         assert headline == right if ties != "half" else headline >= right
 
 
@@ -179,7 +179,7 @@ def test_the_interval_widens_with_the_confidence():
         assert sure[name].high > usual[name].high
 
 
-@pytest.mark.parametrize("shape", NAMES)
+@pytest.mark.parametrize("shape", SHAPES)
 def test_without_cases_there_are_no_metrics(shape):
     assert metrics(columns(shape, [])) == {}
     assert points(columns(shape, [])) == {}
@@ -215,4 +215,4 @@ def test_cases_without_an_image_are_clusters_of_their_own():
 
 
 def test_the_headline_is_a_metric_of_its_shape():
-    assert all(HEADLINE[shape] in NAMES[shape] for shape in NAMES)
+    assert all(SHAPES[shape].headline in SHAPES[shape].metrics for shape in SHAPES)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vlgate.metrics import score_rules
 from vlgate.metrics.measures import GROUPED, estimate, group_codes
-from vlgate.metrics.names import NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import VARIANTS, Evidence, how_it_differs, measures, names
 from vlgate.sources.registry import shapes
 
@@ -204,7 +204,7 @@ def test_every_metric_of_the_variant_is_one_of_the_task_and_says_how_it_differs(
     tasks = {task: names(["release"], task) for task in known if names(["release"], task)}
     assert {task.partition("/")[0] for task in tasks} == {"mmvp", "naturalbench", "pope", "whatsup"}
     for task, found in tasks.items():
-        assert {name.partition("@")[0] for name in found} <= {*NAMES[known[task]], *GROUPED}
+        assert {name.partition("@")[0] for name in found} <= {*SHAPES[known[task]].metrics, *GROUPED}
         assert all(how_it_differs(name, task) for name in found)
     assert how_it_differs("accuracy@release", "winoground/all") == how_it_differs("read@release", "pope/v2") == ""
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.metrics.answer_rules import question_pair_case_metrics as questions
-from vlgate.metrics.names import NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import VARIANTS, Evidence, measures, names
 from vlgate.sources.benchmarks import carets, valse
 
@@ -202,4 +202,4 @@ def test_each_variant_gives_the_metrics_it_names_and_they_are_those_of_the_shape
     assert tasks
     for task in tasks:
         assert tuple(measures([variant], task, some)) == names([variant], task)
-        assert {name.partition("@")[0] for name in names([variant], task)} <= set(NAMES[shapes[task]])
+        assert {name.partition("@")[0] for name in names([variant], task)} <= set(SHAPES[shapes[task]].metrics)

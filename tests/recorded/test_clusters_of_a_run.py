@@ -9,13 +9,14 @@ from tests.report.page.page_runs import result_of
 from vlgate.audit.shortcuts import shortcuts
 from vlgate.metrics.clusters import case_clusters, clusters, connected
 from vlgate.metrics.compute import columns_of
-from vlgate.metrics.names import NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.text_learning import stratified_folds, tied_images
-from vlgate.record.cases import judged_cases, judged_tasks, read_cases
+from vlgate.record.cases import case_tables, judged_tasks
 from vlgate.record.comparison import read_earlier
 from vlgate.record.folder import read_run
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
+from vlgate.record.parquet import case_table
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.together import asked_together
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
@@ -71,7 +72,7 @@ def partition(codes):
 @pytest.mark.parametrize("kind", ["file", "region", "bar"])
 @pytest.mark.parametrize("ask", ["apart", "together"])
 def test_every_shape_has_the_same_clusters_and_intervals_everywhere(ask, kind, tmp_path):
-    shapes = SEVERAL if ask == "together" else tuple(NAMES)
+    shapes = SEVERAL if ask == "together" else tuple(SHAPES)
     tasks = [task_of(shape, kind) for shape in shapes]
     tasks = list(asked_together(tasks, 0)[0]) if ask == "together" else tasks
     options = Options(folder=tmp_path, thresholds=None, results=tmp_path, ask=ask)
@@ -79,15 +80,15 @@ def test_every_shape_has_the_same_clusters_and_intervals_everywhere(ask, kind, t
     assert write_rows(result, options) == []
     assert write_figures(result, ModelCard(name="oracle"), options, 1) == []
     run = read_run(tmp_path, "run")
-    again, earlier = judged_tasks(run, read_cases(run)), read_earlier(tmp_path, "--baseline run")
+    again, earlier = judged_tasks(run, case_tables(run)), read_earlier(tmp_path, "--baseline run")
     for one in result.results:
         name = one.task.id
         assert again[name].metrics == {metric: one.metrics[metric] for metric in again[name].metrics}
         assert set(again[name].metrics) == set(one.metrics)
         found = partition(one.columns.images)
         assert partition(again[name].columns.images) == found
-        assert partition(earlier.tasks[name].images) == found
-        assert partition(judged_cases(one.verdicts).images) == found
+        assert partition(earlier.tasks[name].clusters) == found
+        assert partition(case_table(one.task, one.verdicts).clusters) == found
         if kind != "bar":
             assert found == [number // 4 for number in range(CASES)]
 

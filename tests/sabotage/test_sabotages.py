@@ -12,7 +12,7 @@ from vlgate.gates.decide import Coverage, decide, expand
 from vlgate.gates.thresholds import read_thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES as SPECS
 from vlgate.models import spoilt, tiny
 from vlgate.models.reference.defects import SAYS, defective
 from vlgate.run.planning import sample
@@ -87,7 +87,9 @@ def test_the_intact_reader_passes():
 
 def test_the_reader_has_a_gate_on_every_drawn_task():
     gates = gates_of(READERS["constant"].thresholds)
-    assert {(one.task, one.metric) for one in gates} == {(name, HEADLINE[shape]) for name, shape in SHAPES.items()}
+    assert {(one.task, one.metric) for one in gates} == {
+        (name, SPECS[shape].headline) for name, shape in SHAPES.items()
+    }
 
 
 def test_only_a_defect_that_no_drawn_task_claims_is_left_out():

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vlgate.metrics.shapes import contrasts
 from vlgate.metrics.stats import wilson
 from vlgate.metrics.text_learning import (
     FOLDS,
     RULES,
     by_rules,
-    contrasts,
     features,
     likeness,
     log_odds,

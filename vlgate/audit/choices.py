@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.audit.flaws import EXCHANGED
-from vlgate.metrics.text_learning import IntArray, contrasts, stratified_folds
+from vlgate.metrics.shapes import SHAPES, contrasts
+from vlgate.metrics.text_learning import IntArray, stratified_folds
 from vlgate.seeds import generator
 from vlgate.types import Ask, Case, FloatArray, Match, Shape, Task
 
@@ -147,8 +147,8 @@ def at_random(task: Task, name: str) -> Task:
 
 def _reordered(case: Case, shape: Shape, random: np.random.Generator) -> Case:
     """The case with what is true and what is false exchanged, or any of its texts true if they are not as many."""
-    if shape in EXCHANGED:
-        order = EXCHANGED[shape] if random.random() < 0.5 else tuple(range(len(case.requests)))
+    if exchanged := SHAPES[shape].exchanged:
+        order = exchanged if random.random() < 0.5 else tuple(range(len(case.requests)))
     else:
         order = tuple(random.permutation(len(case.requests)).tolist())
     return replace(case, requests=tuple(case.requests[place] for place in order))

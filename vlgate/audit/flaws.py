@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import normalize
 
 from vlgate.judging.answers import told_apart_by_the_letter
 from vlgate.metrics.clusters import case_clusters, image_keys, photograph
-from vlgate.metrics.text_learning import contrasts
-from vlgate.types import Ask, Match, Request, Shape, Task, text_of
+from vlgate.metrics.shapes import contrasts
+from vlgate.types import Ask, Match, Request, Task, text_of
 
 EXAMPLES = 3
 _FEWEST = 20
@@ -29,14 +29,6 @@ FATAL = ("equal texts", "true foil", "two answers", "answer not offered")
 _Contrast = tuple[int, str, str, str]
 """The position of a case, the key of an image, a text that is true of the image and one that is false."""
 _Positions = Iterator[int]
-EXCHANGED: Mapping[Shape, tuple[int, ...]] = {
-    "pair": (1, 0),
-    "quad": (1, 0, 3, 2),
-    "image_quad": (1, 0, 3, 2),
-    "set": (2, 3, 0, 1),
-    "active_passive_set": (2, 3, 0, 1),
-}
-"""The order of the requests of a case with its true and its false texts exchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from vlgate.audit.flaws import EXCHANGED
 from vlgate.errors import DataError, nearest
+from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.reading.records import Record, lined_records
 from vlgate.types import Ask, Case, Compare, Task, images_of, text_of
 
@@ -271,13 +271,13 @@ def _corrected(case: Case, task: Task, dispute: Dispute) -> Case:
     opposite = tuple(not truth for truth in case.truths)
     if task.shape == "single" and dispute.truths in (None, opposite):
         return replace(case, truths=opposite)
-    if task.shape not in EXCHANGED:
+    if not SHAPES[task.shape].exchanged:
         said = f"cannot be corrected, because its shape is {task.shape}"
         raise dispute.wrong(f"{dispute.case!r} {said}", "claim that it is wrong, without truths, or ambiguous")
     if dispute.truths not in (None, opposite):
         said = f"truths={list(dispute.truths or ())!r} do not fit a case of the shape {task.shape}"
         raise dispute.wrong(said, f"write {list(opposite)!r}, or claim that it is ambiguous")
-    return replace(case, requests=tuple(case.requests[place] for place in EXCHANGED[task.shape]))
+    return replace(case, requests=tuple(case.requests[place] for place in SHAPES[task.shape].exchanged))
 
 
 def _offered_both(case: Case) -> bool:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from vlgate.asking.dedupe import pixel_digest
 from vlgate.audit.flaws import EXAMPLES, Flaw
 from vlgate.errors import VlgateError
-from vlgate.metrics.text_learning import contrasts
+from vlgate.metrics.shapes import contrasts
 from vlgate.types import (
     Ask,
     Case,

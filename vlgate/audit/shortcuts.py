@@ -13,7 +13,7 @@ from vlgate.audit.choices import BoolArray, Choices, Findings, at_random, choice
 from vlgate.audit.shortcut_probes import form_features, ngram_features, word_features
 from vlgate.errors import NoReplyError
 from vlgate.metrics.clusters import case_clusters, clusters
-from vlgate.metrics.names import CHANCE, HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.stats import proportion
 from vlgate.metrics.text_learning import FOLDS, IntArray, tied_images
 from vlgate.types import FloatArray, LanguageModel, Metric, Task
@@ -107,7 +107,7 @@ def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
             right=empty,
             note=note,
         )
-    guess = None if found.questions else CHANCE[task.shape].get(HEADLINE[task.shape])
+    guess = None if found.questions else SHAPES[task.shape].chance.get(SHAPES[task.shape].headline)
     judged = [_judged(found, likelihoods(found, *feature(found)), n, guess) for feature in _features(lm).values()]
     scores, sure, right = (np.stack(part, axis=1) for part in zip(*judged, strict=True))
     return Shortcuts(

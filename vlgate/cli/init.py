@@ -22,8 +22,8 @@ from vlgate.gates.decide import Coverage, Judged, decide
 from vlgate.gates.error_rates import threshold_with_margin
 from vlgate.gates.records import Gate
 from vlgate.metrics.clusters import Clusters, numbered
-from vlgate.metrics.names import HEADLINE
-from vlgate.record.cases import judged_tasks, read_cases
+from vlgate.metrics.shapes import SHAPES, headlines
+from vlgate.record.cases import case_tables, judged_tasks
 from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, NAME_ANOTHER, content_of, read_run
 from vlgate.run.planning import make_plan
 from vlgate.types import FloatArray, Metric, Task
@@ -117,7 +117,7 @@ def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
     for task in tasks:
         few = f", fewer than min_cases = {MIN_CASES}" if len(task.cases) < MIN_CASES else ""
         lines += ["", f"# {len(task.cases):,} cases{few}"]
-        lines += [f"# [gate.{json.dumps(task.id, ensure_ascii=False)}.{HEADLINE[task.shape]}]", "# min = 0.80"]
+        lines += [f"# [gate.{json.dumps(task.id, ensure_ascii=False)}.{SHAPES[task.shape].headline}]", "# min = 0.80"]
     return "\n".join(lines) + "\n"
 
 
@@ -166,9 +166,9 @@ class _Measured:
 
 
 def _measured(task: str, told: Mapping[str, Any]) -> _Measured:
-    metric = next((name for name in HEADLINE.values() if name in told["metrics"]), None)
+    metric = next((name for name in headlines() if name in told["metrics"]), None)
     if metric is None:
-        return _Measured(task=task, lacks=f"the run has no {' or '.join(dict.fromkeys(HEADLINE.values()))}")
+        return _Measured(task=task, lacks=f"the run has no {' or '.join(headlines())}")
     of = told["metrics"][metric]
     figure = Metric(value=of["value"], low=of["low"], high=of["high"], n=of["n"], deff=of.get("deff", 1.0))
     few = f"the run judged only {figure.n} cases" if figure.n < MIN_CASES else ""
@@ -181,7 +181,7 @@ def _rows(folder: Path) -> dict[str, Judged]:
     if not (folder / CASES).exists():
         return {}
     run = read_run(folder, f"--from {folder}")
-    return judged_tasks(run, read_cases(run))
+    return judged_tasks(run, case_tables(run))
 
 
 def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any) -> _Measured:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from vlgate.cli import add_folders, options_of
 from vlgate.errors import OptionError
 from vlgate.metrics.measures import GROUPED
-from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import VARIANTS, definitions, how_it_differs, names
 from vlgate.probes.controls.registry import LIMIT, chosen, known_controls
 from vlgate.record.options import Options
@@ -134,8 +134,8 @@ def _entry(task: Task, census: Census, rates: Rates) -> TaskEntry:
         measures=measures(task.id),
         capability=task.capability,
         shape=task.shape,
-        metrics=(*NAMES[task.shape], *_grouped(task)),
-        chance=dict(CHANCE[task.shape]),
+        metrics=(*SHAPES[task.shape].metrics, *_grouped(task)),
+        chance=dict(SHAPES[task.shape].chance),
         variants={name: how_it_differs(name, task.id) for name in names(VARIANTS, task.id)},
         cases=census.cases,
         images=census.found,
@@ -181,7 +181,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _cells(task: Task, entry: TaskEntry) -> tuple[str, ...]:
-    headline = HEADLINE[task.shape]
+    headline = SHAPES[task.shape].headline
     chance = entry.chance.get(headline)
     level = "-" if chance is None else f"{chance:.3f}"
     return entry.task, entry.shape, headline, level, f"{entry.cases:,}", f"{entry.images:,}", _time(entry.seconds)

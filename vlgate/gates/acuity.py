@@ -44,12 +44,7 @@ def read_acuity(
 ) -> tuple[AcuityGate, ...]:
     """Read the gates of acuity charts.
 
-    Args:
-        section: the table ``[acuity]``: for each faculty, a table with ``max`` or ``min``, and perhaps ``why``.
-        wrong: makes the error from the place, the problem and the remedy.
-
     Returns: the gates, in the file's order.
-    Raises: ThresholdsError for an unknown faculty or key, the key of the wrong direction, or a bound outside the range.
     """
     return tuple(_gate(name, given, wrong) for name, given in section.items())
 
@@ -87,9 +82,7 @@ def decide_acuity(gate: AcuityGate, found: Acuity | None) -> AcuityDecision:
     It passes if even that end is as good as the bound, fails if even the favourable end is worse, and is inconclusive
     otherwise. A model at chance fails. A model that does not fall within the range is as good as its hard end.
 
-    Args:
-        gate: the gate.
-        found: what the trials show; None if the chart was not drawn.
+    - ``found``: what the trials show; None if the chart was not drawn.
 
     Returns: the decision with its reason.
     """

@@ -71,12 +71,6 @@ def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: 
     A known limit fails if the model is better than ``max``: if even the lower end of the interval is above it.
     Otherwise the outcome is ``cannot``, or inconclusive for the same reasons as that of a gate.
 
-    Args:
-        gate: the threshold.
-        coverage: the counts of the task's cases.
-        metrics: the task's metrics by name, with intervals of the gate's confidence.
-        ties: what an exact tie of two scores counts.
-
     Returns: the decision with its reason.
     """
     metric = metrics.get(gate.metric)
@@ -242,11 +236,6 @@ def expand(
     If several rules match the same task and metric, an exact task id wins over a pattern. Two patterns that match the
     same task and metric are an error in the file, unless a rule names the task by its id.
 
-    Args:
-        thresholds: the rules.
-        tasks: the shape of each task of the run, by id.
-        model: what ``--model`` names, with or without ``?options``.
-
     Returns: the gates and limits, in the order of the rules and tasks, and the rules that match no task of the run or
         are about another model, each with the reason.
     """
@@ -321,13 +310,6 @@ def decide_all(
 ) -> tuple[Decision, ...]:
     """Decide every gate and every known limit of a thresholds file.
 
-    Args:
-        thresholds: the gates.
-        tasks: all tasks of the plan, by id. A gate of one that was not asked is inconclusive, because all of its cases
-            were deselected.
-        ties: what an exact tie of two scores counts.
-        model: what ``--model`` names; a known limit of another model is not run.
-
     Returns: the decisions; a rule that matches no task of the plan is listed as not run.
     """
     gates, rules = expand(thresholds, {name: task.shape for name, task in tasks.items()}, model)
@@ -338,14 +320,7 @@ def decide_all(
 def without_scores(
     made: Sequence[Decision], neither: Mapping[str, tuple[int, int]], thresholds: Thresholds
 ) -> list[Decision]:
-    """Return decisions in which no gate of a task whose scores mean nothing passes, fails, or is a known limit.
-
-    Args:
-        made: the decisions.
-        neither: in how many of the scored replies of each task yes and no together have less than half of the
-            probability of the first word, and of how many.
-        thresholds: the thresholds file; if it allows the check ``first_word``, a line says so, and nothing changes.
-    """
+    """Return decisions in which no gate of a task whose scores mean nothing passes, fails, or is a known limit."""
     doubts = _doubts(neither)
     judged = [one for one in made if one.gate.task in doubts and one.outcome != "not run"]
     if FIRST_WORD in thresholds.allowed:
@@ -424,7 +399,6 @@ def _doubted(found: Decision, control: str, task: Judged) -> Decision:
 
 
 def _at_confidence(gate: Gate, task: Judged, cases: Columns) -> Callable[[float], Metric]:
-    """A function that gives what a gate judges, with its interval of any confidence."""
     if gate.metric in CONTROLLED:
         return lambda confidence: task.at(replace(gate, confidence=confidence))[gate.metric]
     return at_confidence(cases, gate.metric)

@@ -36,11 +36,7 @@ def threshold_with_margin(values: FloatArray, groups: Clusters, misses: float, n
     A sample passes if the lower end of its interval of 95 % reaches the threshold, which is never above the lower end
     that was measured.
 
-    Args:
-        values: what each case contributes to the metric, shape (n,), 1 for a right one.
-        groups: the images of the cases.
-        misses: the share of new samples that may miss the threshold, above 0.
-        name: names the gate, and seeds the samples.
+    - ``values``: what each case contributes to the metric, shape (n,), 1 for a right one.
 
     Returns: the threshold, and the share of new samples that pass it.
 
@@ -161,10 +157,6 @@ def error_rates(decisions: Sequence[Decision], correction: Correction = "none") 
     normal. Whether the model changes what it answers is not simulated: an unchanged model gives the same replies to the
     same cases.
 
-    Args:
-        decisions: the decisions of a run.
-        correction: what ``fail_correction`` of the thresholds file says.
-
     Returns: the rates; None if no gate was judged on figures.
     """
     judged = [one for one in decisions if one.outcome != "not run"]
@@ -196,7 +188,6 @@ def _any_fail(drawn: Sequence[_Drawn], correction: Correction) -> NDArray[np.boo
 
 
 def _drawn(decision: Decision, truth: Truth) -> _Drawn | None:
-    """New samples of what a gate judges; None if it has no figures."""
     gate, random = decision.gate, generator(f"error rates:{truth}:{decision.gate.id}")
     if decision.metric is not None:
         draw = _figures if gate.metric in DIFFERENCES else _shares
@@ -234,7 +225,6 @@ def _size(truth: Truth) -> tuple[int, int]:
 def _shares(
     gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth
 ) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-    """New samples of a metric."""
     judged = worth(metric, gate.confidence)
     # The interval is that of fewer cases than the design effect leaves, because few images estimate that effect badly.
     n = max(1, round(judged if gate.metric == "auroc" else max(judged, metric.n / metric.deff)))
@@ -248,7 +238,6 @@ def _shares(
 def _figures(
     gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth
 ) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-    """New samples of a difference of a control; the lower end of its interval gives the standard error."""
     alpha, z = (1 - gate.confidence) / 2, _NORMAL.inv_cdf(0.5 + gate.confidence / 2)
     error = max(_ROUNDING, (metric.value - metric.low or metric.high - metric.value) / z)
     up = max(error, (metric.high - metric.value) / z)  # wider, as the smallest of several gains is judged
@@ -343,7 +332,6 @@ def _drop_judged(gate: Gate, most: float, shares: tuple[float, float], n: float)
 def _by_value(
     drawn: NDArray[np.int64], judge: Callable[[int], _Judged]
 ) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Judge each distinct sample once."""
     values, rows = np.unique(drawn, return_inverse=True)
     rows = rows.reshape(drawn.shape)
     scaled, fails, passes = zip(*map(judge, values.tolist()), strict=True)

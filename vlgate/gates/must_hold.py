@@ -29,8 +29,6 @@ def read_must_hold(file: Path) -> MustHold:
     """Read a file of cases, one JSON object per line; empty lines are skipped.
 
     Returns: the cases, in the file's order, each once.
-    Raises: ThresholdsError if the file cannot be read or names no case, or, with the number of the line, if a line is
-        not an object with the texts ``task`` and ``case``.
     """
     try:
         if file.exists() and not file.is_file():  # reading a pipe would block for ever
@@ -57,7 +55,6 @@ def read_must_hold(file: Path) -> MustHold:
 
 
 def _named_in(line: str, where: str) -> tuple[str, str]:
-    """The task and the case that a line names."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -73,11 +70,8 @@ def must_hold_decision(
 ) -> Decision:
     """Decide whether a run gets all of the named cases right.
 
-    Args:
-        held: the cases.
-        right: whether each selected case of the tasks of the run is right, by task and case; None for one that is not
-            judged.
-        whole: whether all of the tasks must be in the run.
+    - ``right``: whether each selected case of the tasks of the run is right, by task and case; None for one that is not
+      judged.
 
     Returns: fail if one is wrong; inconclusive if one is not judged, or if a task is not in the run that must be; not
         run if none of the tasks is in the run.

@@ -32,10 +32,6 @@ def tail(gate: Gate, at: Callable[[float], Metric | Difference]) -> float:
     whatever the interval is: Wilson's, Tango's, that of an area, or one that counts repeated images. For a share it is
     at least the exact binomial one, because Wilson's is too small near 0 and 1.
 
-    Args:
-        gate: a gate that judges an interval, and fails.
-        at: gives the metric, or its difference to an earlier run, with the interval of a confidence.
-
     Returns: the p-value, at least ``SMALLEST``.
     """
     low, high = log(SMALLEST), log((1 - gate.confidence) / 2)
@@ -51,10 +47,6 @@ def exact(gate: Gate, metric: Metric) -> float:
 
     The share is taken to be of as many independent cases as its interval is worth, as by Korn and Graubard (1998,
     Survey Methodology 24) for clustered ones.
-
-    Args:
-        gate: the gate.
-        metric: the share.
 
     Returns: the p-value; 0 for a metric that is not a share, so that its interval alone decides.
     """
@@ -95,11 +87,6 @@ def at_most(k: float, n: float, share: float) -> float:
     """Return the probability of at most ``k`` right cases of ``n``, of which each is right with a probability.
 
     The numbers may be fractions: between whole ones it is the incomplete beta function.
-
-    Args:
-        k: the number of right cases.
-        n: the number of cases.
-        share: the probability of a right one.
 
     >>> round(at_most(46, 50, 0.98), 4)
     0.0178
@@ -148,12 +135,7 @@ def corrected(decisions: Sequence[Decision], correction: Correction) -> tuple[De
     ones), at the half of ``1 - confidence``. It counts the gates that judge an interval; counts of cases and gates of
     basis ``value`` decide as they are. No decision becomes a pass.
 
-    Args:
-        decisions: the decisions of a run; a failed one that judges an interval has its p-value.
-        correction: what ``fail_correction`` of the thresholds file says.
-
     Returns: the decisions in the same order.
-    Raises: ValueError if a failed gate that judges an interval has no p-value.
     """
     if correction == "none":
         return tuple(decisions)
@@ -173,10 +155,8 @@ def corrected(decisions: Sequence[Decision], correction: Correction) -> tuple[De
 def stays(scaled: FloatArray, correction: Correction) -> NDArray[np.bool_]:
     """Return which gates fail after the correction.
 
-    Args:
-        scaled: shape (r, m), in each row the p-values of m gates, each divided by the half of ``1 - confidence`` of its
-            gate.
-        correction: the correction; with ``none`` a gate fails if its p-value is at most 1.
+    - ``scaled``: shape (r, m), the p-values of m gates in each row, each divided by half of ``1 - confidence`` of its
+      gate.
 
     Returns: shape (r, m), whether each gate fails.
 

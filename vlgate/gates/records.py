@@ -1,8 +1,10 @@
-"""The records of gates: a threshold, and what was decided about it."""
+"""The records of gates: a threshold, what was decided about it, and the keys of a thresholds file."""
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, get_args
 
 from vlgate.types import Difference, Metric
@@ -81,3 +83,27 @@ class Decision:
         """Whether an interval decided, so that a fail can be chance; counts and values decide as they are."""
         judged = self.metric is not None or self.difference is not None
         return judged and self.gate.basis == "lower" and self.gate.kind in {"gate", "limit", "max_drop"}
+
+
+Section = Literal["top level", "[defaults]", "[checks]", "[gate]", "[limit]"]
+COMMON: tuple[Section, ...] = ("[defaults]", "[gate]", "[limit]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key of a thresholds file: where it may stand, what it holds, its default (None if it has none), its meaning."""
+
+    name: str
+    sections: tuple[Section, ...]
+    holds: str
+    default: object = None
+    about: str
+
+
+def _keys() -> tuple[Key, ...]:
+    content = tomllib.loads(Path(__file__).with_name("keys.toml").read_text(encoding="utf-8"))
+    return tuple(Key(name=name, **{**key, "sections": tuple(key["sections"])}) for name, key in content.items())
+
+
+KEYS = _keys()
+"""The keys of a thresholds file; any other key is an error."""

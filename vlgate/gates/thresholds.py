@@ -12,11 +12,11 @@ from typing import Literal, cast, get_args
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
 from vlgate.gates.acuity import EXAMPLE, AcuityGate, read_acuity
-from vlgate.gates.keys import COMMON, KEYS
 from vlgate.gates.must_hold import MustHold, read_must_hold
-from vlgate.gates.records import Correction, Gate, GateKind
+from vlgate.gates.records import COMMON, KEYS, Correction, Gate, GateKind
 from vlgate.metrics.measures import GROUPED
-from vlgate.metrics.names import CONTROLLED, DIFFERENCES, NAMES, applies
+from vlgate.metrics.names import CONTROLLED, DIFFERENCES, applies
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import how_it_differs
 from vlgate.types import Shape
 
@@ -32,7 +32,7 @@ def why_no_gate(metric: str, tasks: Mapping[str, Shape]) -> tuple[str, str] | No
     >>> why_no_gate("acc_r@valse_paper_ties", {"valse/existence": "pair"})[1]
     'name acc_r, which a gate may judge'
     """
-    own = {name for shape in tasks.values() for name in NAMES[shape]}
+    own = {name for shape in tasks.values() for name in SHAPES[shape].metrics}
     if metric in {*own, *GROUPED, *CONTROLLED}:
         return None
     said = next(filter(None, (how_it_differs(metric, task) for task in tasks)), "")
@@ -54,12 +54,7 @@ CHECKS = ("batch_invariance", "determinism", FIRST_WORD, "polarity")
 def read_allowed(section: Mapping[str, object], wrong: Callable[[str, str, str], ThresholdsError]) -> dict[str, str]:
     """Read which checks may be suspect.
 
-    Args:
-        section: the table ``[checks]``: for each check, a table with ``allow`` and ``why``.
-        wrong: makes the error from the place, the problem and the remedy.
-
     Returns: the reason per allowed check.
-    Raises: ThresholdsError if a check or key is unknown, or if a check is allowed without a reason.
     """
     allowed = {}
     for name, given in section.items():
@@ -121,22 +116,14 @@ class Thresholds:
 def read_thresholds(file: Path, tasks: Mapping[str, Shape]) -> Thresholds:
     """Read and check a thresholds file.
 
-    Args:
-        file: a TOML file of schema 1.
-        tasks: the shape of every task that any source can make, by id.
-
     Returns: the rules, in the file's order.
-    Raises: ThresholdsError, which names the file, the key and the nearest valid one.
     """
     given, content = toml_of(file)
     return replace(checked_thresholds(file, content, tasks), digest=sha256(given).hexdigest())
 
 
 def toml_of(file: Path) -> tuple[bytes, dict[str, object]]:
-    """Return the bytes of a TOML file and what they hold.
-
-    Raises: ThresholdsError if it cannot be read.
-    """
+    """Return the bytes of a TOML file and what they hold."""
     try:
         size = file.stat().st_size
         if size > _MOST_BYTES:  # the parser's time grows with the square of a key's length
@@ -184,7 +171,6 @@ class _Parser:
     tasks: Mapping[str, Shape]
 
     def read(self, content: dict[str, object]) -> Thresholds:
-        """Read the whole file."""
         self.known("top level", content, _TOP)
         if type(content.get("schema")) is not int or content["schema"] != 1:  # true and 1.0 equal 1
             raise self.wrong("schema", f"is {content.get('schema')!r}", "write schema = 1")
@@ -216,7 +202,6 @@ class _Parser:
         )
 
     def not_twice(self, rules: Sequence[Gate]) -> None:
-        """Raise an error if two patterns match a task and metric that no rule names exactly."""
         exact = {(rule.kind, rule.model, rule.task, rule.metric) for rule in rules}
         found: dict[tuple[str, str, str, str], Gate] = {}
         for rule in rules:
@@ -232,7 +217,6 @@ class _Parser:
                     raise self.wrong(where, problem, remedy)
 
     def require(self, defaults: Mapping[str, object]) -> tuple[str, ...]:
-        """Read the patterns of the tasks that a full run must have."""
         patterns = defaults.get("require", [])
         if not isinstance(patterns, list):
             raise self.wrong("defaults.require", f"is {patterns!r}", 'write a list of patterns, ["valse/*"]')
@@ -241,7 +225,6 @@ class _Parser:
         return tuple(map(str, patterns))
 
     def of_table(self, kind: _Kind, task: str, metric: str, keys: object, defaults: Mapping[str, object]) -> list[Gate]:
-        """Read the rules of one table, whose task may be a pattern: the gate or limit, and those on a comparison."""
         where = f'{kind}."{task}".{metric}'
         given = self.section(where, keys)
         self.known(where, given, _RULE[kind])
@@ -271,7 +254,6 @@ class _Parser:
         return [replace(rule, min=low, max=high), *found]
 
     def bounds(self, where: str, given: Mapping[str, object], least: float) -> tuple[float | None, float | None]:
-        """Read the two ends that a metric must keep to, which is at least ``least``."""
         low, high = (self.fraction(where, given, end, least) for end in ("min", "max"))
         if where.startswith("limit.") and high is None:
             raise self.wrong(where, "has no max", "write the value that the model is known not to exceed, max = 0.60")
@@ -287,7 +269,6 @@ class _Parser:
         return low, high
 
     def changes(self, where: str, given: Mapping[str, object], metric: str) -> dict[GateKind, float]:
-        """Read the bounds on a comparison with an earlier run."""
         kinds: tuple[GateKind, ...] = ("max_drop", "max_churn", "max_broken")
         found: dict[GateKind, float] = {}
         for kind in kinds:
@@ -314,7 +295,6 @@ class _Parser:
         return value
 
     def held(self, name: str) -> MustHold | None:
-        """Read the cases that must be right, all of known tasks; None if no file is named."""
         if not name:
             return None
         held = read_must_hold(self.file.parent / name)
@@ -325,7 +305,6 @@ class _Parser:
         return held
 
     def judged_by(self, where: str, keys: Mapping[str, object]) -> tuple[_Basis, float, int, float, float]:
-        """Read a gate's basis, confidence, smallest number of cases and largest shares of skipped and disputed ones."""
         basis, confidence, cases, *_ = (keys.get(key, usual) for key, usual in _USUAL.items())
         if basis not in ("lower", "value"):  # a tuple, because a TOML list is not hashable
             raise self.wrong(where, f"basis = {basis!r}", 'write "lower" (the interval\'s end) or "value"')
@@ -339,7 +318,6 @@ class _Parser:
         return "value" if basis == "value" else "lower", confidence, cases, skipped or 0.0, disputed or 0.0
 
     def fraction(self, where: str, keys: Mapping[str, object], name: str, least: float = 0.0) -> float | None:
-        """Read a number from ``least`` to 1, None if the key is absent."""
         value = keys.get(name)
         if value is None:
             return None
@@ -349,14 +327,12 @@ class _Parser:
         return float(value)
 
     def text(self, where: str, keys: Mapping[str, object], name: str) -> str:
-        """Read a string, empty if the key is absent."""
         value = keys.get(name, "")
         if not isinstance(value, str):
             raise self.wrong(where, f"{name} = {value!r}", f'write a string, {name} = "..."')
         return value
 
     def matched(self, pattern: str, where: str) -> list[str]:
-        """Return the tasks that a pattern matches; there is at least one."""
         found = [task for task in self.tasks if fnmatchcase(task, pattern)]
         if not found:
             problem = self.wrong(where, f"no task matches {pattern!r}", nearest(pattern, sorted(self.tasks)))
@@ -364,13 +340,11 @@ class _Parser:
         return found
 
     def section(self, where: str, value: object) -> dict[str, object]:
-        """Return a value that must be a TOML table."""
         if not isinstance(value, dict):
             raise self.wrong(where, f"is {value!r}, not a TOML table", _TABLES.get(where, _GATE))
         return value
 
     def known(self, where: str, keys: Mapping[str, object], allowed: Collection[str]) -> None:
-        """Raise an error for a key that is not allowed."""
         for key in keys:
             if key not in allowed:
                 belongs = next((" or ".join(one.sections) for one in KEYS if one.name == key), None)
@@ -378,7 +352,6 @@ class _Parser:
                 raise self.wrong(where, f"unknown key {key!r}", remedy)
 
     def wrong(self, where: str, problem: str, remedy: str) -> ThresholdsError:
-        """Return an error that names the file, the key, the problem and the remedy."""
         return ThresholdsError(f"{self.file}: {where}: {problem}; {remedy}")
 
 
@@ -410,7 +383,6 @@ def thresholds_errors(file: Path, tasks: Mapping[str, Shape]) -> list[str]:
 
 
 def _parts(content: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """Yield files with one thing to check each."""
     yield {"schema": content.get("schema")}
     for section, value in content.items():
         if section == "schema":

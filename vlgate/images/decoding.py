@@ -80,8 +80,6 @@ def decode_stream(stream: BinaryIO, where: object, key: str) -> Image:
     - The format is detected from the content, not from the name: JPEG, MPO, PNG, GIF, WebP, BMP, TIFF, AVIF or HEIC.
 
     Returns: a PIL image in mode RGB, upright, of at least 1 x 1 pixels.
-    Raises: ImageError if the content is not an image, is cut off or broken, or claims more than ``MAX_PIXELS``, which
-    is checked before memory is allocated.
     """
     try:
         image = _open(stream, where, key)
@@ -112,7 +110,6 @@ def _open(stream: BinaryIO, where: object, key: str) -> ImageFile:
 
 
 def _unidentified(where: object, begin: bytes) -> tuple[str, str]:
-    """What is wrong with a file that begins so, and a remedy."""
     kind, remedy = "", REPLACE
     for pattern, other, its_remedy in _OTHERS:
         readable = ("AVIF" in other and "AVIF" in formats()) or ("HEIC" in other and "HEIF" in formats())
@@ -214,7 +211,6 @@ def _upright(rgb: Image, image: Image) -> Image:
 
 
 def _rgb(image: Image) -> Image:
-    """Return a plain RGB image without metadata."""
     if image.mode.startswith("I"):
         rgb = _from_16_bit(image)
     elif image.has_transparency_data:

@@ -38,7 +38,6 @@ class FileLoad:
     key: str
 
     def __call__(self) -> Image:
-        """Return the image; see ``decode``."""
         return decode(self.path, self.key)
 
     def recipe(self) -> Recipe:
@@ -54,7 +53,6 @@ class MissingLoad:
     looked: tuple[Path, ...]
 
     def __call__(self) -> NoReturn:
-        """Raise MissingImageError."""
         _raise_missing(self.key, self.looked)
 
     def recipe(self) -> Recipe:
@@ -115,9 +113,6 @@ def decode(path: Path | str, key: str) -> Image:
     """Decode the image in the file ``path``, as ``decode_stream`` does.
 
     Returns: a PIL image in mode RGB, upright, of at least 1 x 1 pixels.
-    Raises: MissingImageError if there is no such file; ImageError if it is not a regular file, cannot be read, is
-    empty, not an image, cut off or broken, or claims more than ``decoding.MAX_PIXELS``, which is checked before
-    memory is allocated.
     """
     path = Path(path)
     _check_file(path, key)
@@ -165,7 +160,6 @@ class EncodingError(ValueError):
     """A text that does not hold an image, with the problem and a remedy."""
 
     def __init__(self, problem: str, remedy: str) -> None:
-        """Take the problem and the remedy."""
         super().__init__(problem)
         self.problem, self.remedy = problem, remedy
 
@@ -178,7 +172,6 @@ class TextLoad:
     key: str
 
     def __call__(self) -> Image:
-        """Return the image."""
         return decode_stream(BytesIO(self.content), "its base64", self.key)
 
     def recipe(self) -> Recipe:
@@ -200,10 +193,7 @@ def is_image_text(name: str) -> bool:
 
 
 def text_image(text: str) -> LazyImage:
-    """Return the image that a data URI or the base64 of a file holds; its key is a digest of the content.
-
-    Raises: EncodingError if its base64 cannot be read. No message holds the text.
-    """
+    """Return the image that a data URI or the base64 of a file holds; its key is a digest of the content."""
     form, mark, content = text.partition(",") if text[:5].lower() == "data:" else ("data:;base64", ",", text)
     if not mark or not form.lower().endswith(";base64"):
         problem = f"a data URI of {len(text):,} characters, {form[:40]!r}, that is not in base64"
@@ -251,10 +241,6 @@ class RegionLoad:
     region: Pixels
 
     def __call__(self) -> Image:
-        """Return the region, mode RGB.
-
-        Raises: ImageError if the image does not reach into the region.
-        """
         x, y, width, height = self.region
         whole = self.image.load()
         inside = x, y, min(x + width, whole.width), min(y + height, whole.height)

@@ -43,9 +43,6 @@ def after_thought(text: str) -> str | None:
     Everything up to the last end of a thought goes, whether the reply holds the beginning of the thought or not. If
     nothing follows, the answer is what stands before the first beginning.
 
-    Args:
-        text: the whole reply.
-
     Returns: the reply itself if it holds no thought; None if its last thought ends neither by its mark nor by an answer
         in tags at the end of the reply.
 
@@ -123,21 +120,7 @@ _NAMES = (
 )
 _RANKS = {"answer": 3, "ans": 3, "final": 3, "label": 1}  # of a name that announces; of all others 2
 _QUALIFIERS = frozenset(
-    (
-        "best",
-        "chosen",
-        "correct",
-        "final",
-        "full",
-        "model",
-        "my",
-        "overall",
-        "predicted",
-        "selected",
-        "short",
-        "the",
-        "your",
-    )
+    "best chosen correct final full model my overall predicted selected short the your".split()  # noqa: SIM905
 )
 _TAG_NAME = r"[a-z]{1,20}(?:[ _-][a-z]{1,20}){0,3}"
 _OPENING = re.compile(rf"<({_TAG_NAME})>|\[({_TAG_NAME})\](?!\()", re.IGNORECASE)
@@ -269,7 +252,6 @@ def _value(mark: re.Match[str]) -> str:
 
 
 def _balanced(text: str) -> str:
-    """The text up to the brace that closes it."""
     depth = 1
     for place, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")

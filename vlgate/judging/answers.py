@@ -143,8 +143,6 @@ def told_apart_by_the_letter(choices: Sequence[str]) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _ChoiceParser:
-    """The choices of a question, prepared for reading replies."""
-
     choices: tuple[str, ...]
     labels: Mapping[str, int]
     options: tuple[str, ...]
@@ -157,7 +155,6 @@ class _ChoiceParser:
     decorated: re.Pattern[str]
 
     def read(self, reply: str) -> str | None:
-        """The choice that a reply names, or None."""
         exact = self._spelled(reply)
         if exact is not None:
             return exact
@@ -168,7 +165,6 @@ class _ChoiceParser:
         return self._read(text if inner is None else inner)
 
     def _read(self, text: str) -> str | None:
-        """The choice named by a text that holds no tag around its answer."""
         lines = announced_lines(text)
         if lines:
             said = {self._whole(line) or self._whole(rest) for line, rest in lines} - {None}
@@ -318,7 +314,6 @@ def _reader(choices: tuple[str, ...], aliases: tuple[str, ...]) -> _ChoiceParser
 
 
 def _spellings(choices: Sequence[str], rule: Callable[[str], str]) -> dict[str, str | None]:
-    """The choice of each spelling; None if several choices have it."""
     found: dict[str, str | None] = {}
     for choice in choices:
         spelling = rule(choice)

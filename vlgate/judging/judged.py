@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -15,8 +15,12 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from vlgate.judging.readings import case_replies
+from vlgate.metrics import sentences
 from vlgate.metrics.compute import Columns, columns_of
-from vlgate.types import Case, FloatArray, Prediction, Request, Shape, State, Verdict
+from vlgate.metrics.sentences import CaseReplies
+from vlgate.metrics.shapes import SHAPES
+from vlgate.types import Case, Compare, FloatArray, Prediction, Request, Shape, State, Verdict
 
 # The replies to many requests as columns, which take less time and memory than an object for each.
 
@@ -46,22 +50,16 @@ class Replies(Mapping[Request, Prediction]):
     _places: dict[Request, int] = field(default_factory=dict)
 
     def __getitem__(self, request: Request) -> Prediction:
-        """Return the reply to a request."""
         return self.at(self.place(request))
 
     def __iter__(self) -> Iterator[Request]:
-        """Yield the distinct requests, in the order of first appearance."""
         return iter(self.requests) if self.distinct else iter(dict.fromkeys(self.requests))
 
     def __len__(self) -> int:
-        """Return the number of distinct requests."""
         return len(self.requests) if self.distinct else len(dict.fromkeys(self.requests))
 
     def place(self, request: Request) -> int:
-        """Return the place of a request.
-
-        Raises: KeyError if it is not among the requests.
-        """
+        """Return the place of a request."""
         if not self._places:
             self._places.update(_first_places(self.requests))
         return self._places[request]
@@ -107,10 +105,7 @@ class Replies(Mapping[Request, Prediction]):
 
 
 def replies_to(requests: Sequence[Request], predictions: Mapping[Request, Prediction]) -> Replies:
-    """Return the replies to some requests, which may repeat, as columns in their order.
-
-    Raises: KeyError if a request has no prediction.
-    """
+    """Return the replies to some requests, which may repeat, as columns in their order."""
     if not isinstance(predictions, Replies):
         return replies_of([predictions[request] for request in requests])
     given = predictions.requests
@@ -120,10 +115,7 @@ def replies_to(requests: Sequence[Request], predictions: Mapping[Request, Predic
 
 
 def replies_of(predictions: Sequence[Prediction]) -> Replies:
-    """Put predictions into columns.
-
-    Raises: ValueError if a score is NaN.
-    """
+    """Put predictions into columns."""
     for one in predictions:
         if one.score is not None and isnan(one.score):
             raise ValueError(f"the score of a reply is NaN: {one!r}")
@@ -178,59 +170,6 @@ def plain(column: FloatArray) -> list[float | None]:
     return found
 
 
-# The sentence of a case that is judged by scores alone.
-
-Values = Sequence[float]
-
-
-def why_scored(shape: Shape, values: Values, cut: int = 0) -> str:
-    """Return the sentence of a judged case.
-
-    Args:
-        shape: the shape of the case.
-        values: the scores of its requests.
-        cut: of how many texts the model did not read the end.
-    """
-    sentence = _SENTENCES[shape](values)
-    return f"{sentence}; the model did not read the end of {cut} of {len(values)} texts" if cut else sentence
-
-
-def _pair(values: Values) -> str:
-    caption, foil = values
-    order = "above" if caption > foil else "level with" if caption == foil else "below"
-    return f"the caption scores {caption:.6g}, {order} the foil's {foil:.6g}"
-
-
-def _quad(values: Values) -> str:
-    i0c0, i0c1, i1c0, i1c1 = values
-    held = (i0c0 > i0c1) + (i1c1 > i1c0) + (i0c0 > i1c0) + (i1c1 > i0c1)
-    scores = f"image 0: {i0c0:.6g}, {i0c1:.6g}; image 1: {i1c0:.6g}, {i1c1:.6g}"
-    return f"{held} of 4 comparisons hold ({scores})"
-
-
-def _twin_captions(values: Values) -> str:
-    _, _, usual, own = values
-    why = "; the counterfactual image fits the caption of the normal one better" if usual > own else ""
-    return _quad(values) + why
-
-
-def _set(values: Values) -> str:
-    true_1, true_2, false_1, false_2 = values
-    held = sum(true > false for true in (true_1, true_2) for false in (false_1, false_2))
-    listed = f"true: {true_1:.6g}, {true_2:.6g}; false: {false_1:.6g}, {false_2:.6g}"
-    return f"{held} of 4 comparisons of a true with a false sentence hold ({listed})"
-
-
-_SENTENCES: Mapping[Shape, Callable[[Values], str]] = {
-    "pair": _pair,
-    "quad": _quad,
-    "image_quad": _quad,
-    "twin_captions": _twin_captions,
-    "set": _set,
-    "active_passive_set": _set,
-}
-
-
 # The verdicts of many cases as columns.
 
 
@@ -259,15 +198,9 @@ class Verdicts(Sequence[Verdict]):
     starts: Sequence[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Find where the replies of each case start."""
-        sizes = {len(case.requests) for case in self.cases}
-        width = max(sizes, default=1)
-        usual = range(0, width * len(self.cases) + 1, width)
-        starts = usual if len(sizes) < 2 else [0, *accumulate(len(case.requests) for case in self.cases)]
-        object.__setattr__(self, "starts", starts)
+        object.__setattr__(self, "starts", starts_of(self.cases))
 
     def __len__(self) -> int:
-        """Return the number of cases."""
         return len(self.cases)
 
     @overload
@@ -275,7 +208,6 @@ class Verdicts(Sequence[Verdict]):
     @overload
     def __getitem__(self, row: slice) -> Verdicts: ...
     def __getitem__(self, row: int | slice) -> Verdict | Verdicts:
-        """Return the verdict of a row, or the verdicts of several."""
         if isinstance(row, slice):
             return self.take(range(len(self))[row])
         row = range(len(self))[row]
@@ -289,11 +221,9 @@ class Verdicts(Sequence[Verdict]):
         )
 
     def __iter__(self) -> Iterator[Verdict]:
-        """Yield the verdicts."""
         return map(self.__getitem__, range(len(self)))
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the verdicts equal those of another sequence."""
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
     __hash__ = None  # type: ignore[assignment]  # as of a list
@@ -307,13 +237,8 @@ class Verdicts(Sequence[Verdict]):
 
     def why(self, row: int) -> str:
         """Return the sentence of a row."""
-        if self.shape is None:
-            return self.told[row]
-        case, places = self.cases[row], self._places(row)
-        if self.states[row] != "judged":
-            return f"{case.origin or case.id}: {lacking(self.replies, places)[1]}"
-        cut = sum(place in self.replies.cut for place in places) if self.replies.cut else 0
-        return why_scored(self.shape, self.replies.scores[places.start : places.stop].tolist(), cut)
+        places = self._places(row)
+        return self._why(row, self.replies.scores[places.start : places.stop].tolist())
 
     def row_of(self, place: int) -> int:
         """Return the row of the case that the reply at a place belongs to."""
@@ -323,12 +248,8 @@ class Verdicts(Sequence[Verdict]):
         """Return the sentence of each row."""
         if self.shape is None:
             return list(self.told)
-        usual = not self.replies.cut
-        rows = zip(self.states, self.replies.scores.reshape(len(self), -1).tolist(), strict=True) if self.cases else ()
-        return [
-            why_scored(self.shape, values) if usual and state == "judged" else self.why(row)
-            for row, (state, values) in enumerate(rows)
-        ]
+        scores = self.replies.scores.tolist()
+        return [self._why(row, scores[self.starts[row] : self.starts[row + 1]]) for row in range(len(self))]
 
     def columns(self, shape: Shape) -> Columns:
         """Return what the metrics are computed from, if all are judged; ``shape`` is that of the cases."""
@@ -352,6 +273,34 @@ class Verdicts(Sequence[Verdict]):
     def _places(self, row: int) -> range:
         return range(self.starts[row], self.starts[row + 1])
 
+    def _why(self, row: int, scores: Sequence[float]) -> str:
+        if self.shape is None:
+            return self.told[row]
+        case, places, spec = self.cases[row], self._places(row), SHAPES[self.shape]
+        if self.states[row] != "judged":
+            return f"{case.origin or case.id}: {lacking(self.replies, places)[1]}"
+        together = spec.together if any(isinstance(request, Compare) for request in case.requests) else None
+        if spec.answered or together:
+            at = slice(places.start, places.stop)
+            answers, accepted = self.replies.answers[at] or [None] * len(places), self.replies.accepted[at].tolist()
+            replies = case_replies(case, scores, accepted, answers, together=together is not None)
+        else:
+            replies = CaseReplies(scores)
+        sentence = sentences.together(replies, together.labels) if together else spec.why(replies)
+        cut = sum(place in self.replies.cut for place in places) if self.replies.cut else 0
+        return f"{sentence}; the model did not read the end of {cut} of {len(places)} texts" if cut else sentence
+
+
+def starts_of(cases: Sequence[Case]) -> Sequence[int]:
+    """Return the place of the first request of each case, and the place behind the last request."""
+    sizes = {len(case.requests) for case in cases}
+    width = max(sizes, default=1)
+    return (
+        range(0, width * len(cases) + 1, width)
+        if len(sizes) < 2
+        else [0, *accumulate(len(case.requests) for case in cases)]
+    )
+
 
 def verdicts_of(verdicts: Sequence[Verdict]) -> Verdicts:
     """Put verdicts of cases of one task into columns, if they are not in columns already."""
@@ -368,12 +317,7 @@ def verdicts_of(verdicts: Sequence[Verdict]) -> Verdicts:
 
 
 def in_order(parts: Sequence[Verdicts], positions: Sequence[int]) -> Verdicts:
-    """Join verdicts of one task in the order of their cases; of two of one case, the later one counts.
-
-    Args:
-        parts: the verdicts.
-        positions: the position in the task of each case of each part.
-    """
+    """Join verdicts of one task in the order of their cases; of two of one case, the later one counts."""
     if not parts:
         return verdicts_of(())
     shape = None if any(part.shape is None for part in parts) else parts[0].shape
@@ -397,16 +341,6 @@ def lacking(replies: Replies, places: Sequence[int]) -> tuple[bool, str]:
     """
     problems = [replies.problems[place] for place in places if place in replies.problems]
     return min((skipped, why) for why, skipped in problems)
-
-
-def scored(reply: Prediction) -> float:
-    """Return the score of a reply.
-
-    Raises: ValueError if it has none.
-    """
-    if reply.score is None:
-        raise ValueError(f"a judged reply has no score: {reply!r}")
-    return reply.score
 
 
 # Why cases could not be scored: one line per cause, with its count and an example, however many cases share it.

@@ -85,16 +85,7 @@ def mark_capitals(reply: str, labels: Mapping[str, int]) -> str:
 
 
 def replace_labels(text: str, labels: Mapping[str, int], texts: Mapping[str, int], options: Sequence[str]) -> str:
-    """Return a reply in lower case, with each letter or number of an option replaced by ``MARK`` and its number.
-
-    Args:
-        text: the reply.
-        labels: the number of the choice that each label means.
-        texts: the number of each choice whose whole text is one word; a label that is the text of another choice, and
-            a number beyond the last option, become the number -1.
-        options: the text of each option, empty if it is unknown. "1. The image shows ..." is a step of reasoning unless
-            the text of the option follows.
-    """
+    """Return a reply in lower case, with each letter or number of an option replaced by ``MARK`` and its number."""
 
     def mark(match: re.Match[str]) -> str:
         label = next(group for group in match.groups() if group is not None)

@@ -140,9 +140,6 @@ def _as_clause(section: re.Match[str]) -> str:
 def named_choice(tokens: Tokens) -> int | None:
     """Return the number of the only choice that a reply names.
 
-    Args:
-        tokens: the reply's tokens, with a mention in place of each choice.
-
     Returns: the number; None if the reply names no choice, several, or one that was not offered, or if it hedges.
     """
     offered, together = _coordinated(tokens)
@@ -171,7 +168,6 @@ def _joined(tokens: Tokens) -> str:
 
 
 def _asked(tokens: Tokens) -> list[bool]:
-    """Whether each token stands in a sentence that ends with a question mark."""
     found, asks = [False] * len(tokens), False
     for place in range(len(tokens) - 1, -1, -1):
         token = tokens[place]
@@ -202,7 +198,6 @@ def _coordinated(tokens: Tokens) -> tuple[set[int], set[int]]:
 
 
 def _ends(mention: Mention, tokens: Tokens) -> bool:
-    """Whether a choice ends its phrase, unlike "no" in "no dog"."""
     follows = tokens[mention.place + 1] if mention.place + 1 < len(tokens) else "."
     if isinstance(follows, Mention) or not _is_answer_word(mention.words):
         return True

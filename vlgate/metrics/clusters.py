@@ -23,13 +23,7 @@ _MANY = 100  # above, the expansion is exact to 1e-9 for confidences up to 0.999
 def two_sided(confidence: float, freedom: int) -> float:
     """Return the t between whose negative and itself Student's distribution holds ``confidence``.
 
-    Args:
-        confidence: the probability between -t and t.
-        freedom: the degrees of freedom.
-
     Returns: t, above 0.
-    Raises: ValueError if ``freedom`` is below 1 or ``confidence`` is not between 0 and 1.
-
     >>> round(two_sided(0.95, 9), 3)
     2.262
     """
@@ -140,11 +134,7 @@ class Clusters:
         the number of clusters that matter by their sizes, ``sum(sizes**2)**2 / sum(sizes**4)`` (Carter, Schnepel,
         Steigerwald 2017). In an interval it has c - 1 degrees of freedom.
 
-        Args:
-            deviations: shape (c,), the sum over each cluster of what its cases contribute; their sum is 0.
-            independent: the sum of the squared contributions that is expected of n independent cases.
-            confidence: of the two-sided interval.
-            surplus: what large clusters vary more than their deviations tell; 0 if all are of equal size.
+        - ``deviations``: shape (c,), the sum over each cluster of what its cases contribute; their sum is 0.
 
         Returns: the design effect, and the factor of the variance of independent cases in an interval with the
             normal's z; both are at least 1, 1.0 if each case has a cluster of its own, and n if there is one cluster.
@@ -248,12 +238,6 @@ def recorded_clusters(ids: Sequence[str], images: Sequence[Sequence[str | None]]
     Cases that share any image are in one cluster, and so are those that other cases connect: the clusters are the
     connected components of all images of all cases. The order of the images of a case makes no difference.
 
-    Args:
-        ids: the ids of the n cases; a case without an image has its id as the name of its cluster.
-        images: for each case the key of the image of each request, or those of several, joined by ``BETWEEN``; None or
-            empty for a request without one.
-        together: whether the images of a case are asked about together, so that keys are joined.
-
     Returns: n names, each the smallest photograph of a component.
 
     >>> recorded_clusters(["1", "2"], [["b.jpg | a.jpg"], ["c.jpg | b.jpg#0,0,9,9"]], together=True)
@@ -320,7 +304,6 @@ def numbered(codes: NDArray[np.int64]) -> Clusters:
 
 
 def _average(estimate: float, weight: float, largest: float, prior: float) -> float:
-    """A design effect, averaged with its largest value."""
     return (weight * estimate + prior * largest) / (weight + prior)
 
 

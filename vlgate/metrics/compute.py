@@ -8,15 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics import answer_rules, score_rules
 from vlgate.metrics.clusters import case_clusters, clusters, numbered
 from vlgate.metrics.measures import GROUPED, Measure, Values, clusters_of, estimate, group_codes, group_measure
-from vlgate.metrics.names import HEADLINE, NAMES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Case, FloatArray, Metric, Shape, Verdict
-
-UNDECIDED = "undecided"
-"""The fact of twins asked together: 1 if the replies about the prior are unread, tied or of the order."""
-_USUAL, _OWN = 2, 3  # in ``twin_captions``: the counterfactual image with the other caption and with its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +80,8 @@ def columns_of(
     names = dict.fromkeys(fact for one in shared.values() for fact in one)
     return Columns(
         shape=shape,
-        scores=_rows(cases, scores),
-        accepted=_rows(cases, accepted),
+        scores=in_rows(cases, scores),
+        accepted=in_rows(cases, accepted),
         facts={name: _array([one.get(name) for one in shared.values()])[rows] for name in names},
         images=clusters(case_clusters(cases)).codes,
         groups=group_codes([case.tags for case in cases]),
@@ -100,7 +95,7 @@ def metrics(cases: Columns, *, confidence: float = 0.95) -> dict[str, Metric]:
         cases: the columns of the cases; without cases there are no metrics.
         confidence: of the two-sided intervals.
 
-    Returns: metrics by name, in the order of ``NAMES``, then those over groups; metrics that do not apply to this
+    Returns: metrics by name, in the order of the shape's, then those over groups; metrics that do not apply to this
         model are absent.
     """
     return with_intervals(_measures(cases), cases, confidence)
@@ -135,8 +130,8 @@ def at_most(cases: Columns, name: str, confidence: float = 0.95) -> Metric | Non
 
     Returns: the metric; None if it cannot be lowered by saying nothing, or if all cases have an answer.
     """
-    silent = _lowered(cases, name)
-    if not silent.any():
+    which = SHAPES[cases.shape].silent
+    if which is None or not (silent := which(cases, name)).any():
         return None
     values = np.where(silent, 1.0, cases.facts[name])
     measure = Values(values=values, rows=np.arange(len(values)))
@@ -154,7 +149,7 @@ def _measures(cases: Columns) -> dict[str, Measure]:
         return {}
     found: dict[str, Measure] = {}
     others = _statistics(cases)
-    for name in (*NAMES[cases.shape], *GROUPED):
+    for name in (*SHAPES[cases.shape].metrics, *GROUPED):
         if name in others:
             found[name] = others[name]
         elif name in cases.facts and (rows := np.flatnonzero(np.isfinite(cases.facts[name]))).size:
@@ -163,46 +158,15 @@ def _measures(cases: Columns) -> dict[str, Measure]:
 
 
 def _statistics(cases: Columns) -> dict[str, Measure]:
-    """The measures that are not means over all cases."""
-    found: dict[str, Measure] = {}
-    if cases.shape == "pair":
-        found |= score_rules.pair_statistics(cases.scores, cases.accepted)
-    if cases.shape == "single":
-        truths, right = cases.facts["truth"] == 1.0, cases.facts["accuracy"] == 1.0
-        said = (truths == right).astype(np.float64)  # what is neither yes nor no counts as the wrong answer
-        found |= answer_rules.single_statistics(said, truths, cases.scores[:, 0])
-    right = cases.facts.get(HEADLINE[cases.shape], np.full(len(cases.images), np.nan))
+    spec = SHAPES[cases.shape]
+    found = dict(spec.statistics(cases)) if spec.statistics else {}
+    right = cases.facts.get(spec.headline, np.full(len(cases.images), np.nan))
     overall = ((name, group_measure(name, right, codes)) for name, codes in cases.groups.items() if name in GROUPED)
-    return found | {name: one for name, one in overall if one is not None}
+    return found | {name: measure for name, measure in overall if measure is not None}
 
 
-def _lowered(cases: Columns, metric: str) -> NDArray[np.bool_]:
-    """Which cases lower a metric because they lack an answer, shape (n,); for others, such a case is a wrong one."""
-    facts, scores = cases.facts, cases.scores
-    tied = np.asarray(facts.get("tied", np.nan) == 1.0, dtype=np.bool_)  # ``False``, for all of them, if none is
-    if cases.shape == "single" and metric == "yes_share":
-        return np.asarray(facts["read"] == 0.0) | tied
-    if metric in {"prior_rate", "other_rate"}:
-        return _without_prior(cases, tied)
-    if metric == "set_error":
-        return np.asarray(scores[:, :2].max(axis=1) <= scores[:, 2:].min(axis=1)) & (facts[metric] < 1.0)
-    if metric in score_rules.PREFERENCES.get(cases.shape, ()):
-        first, second = score_rules.compared_sentences(cases.shape, metric)
-        return np.asarray(scores[:, first] == scores[:, second])
-    return np.zeros(len(scores), dtype=np.bool_)
-
-
-def _without_prior(cases: Columns, tied: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which cases of twins follow neither the prior nor the counterfactual image, because they lack an answer."""
-    if UNDECIDED in cases.facts:
-        return np.asarray(cases.facts[UNDECIDED] == 1.0)
-    if cases.shape == "twin_questions":
-        return np.asarray(cases.facts["unread_rate"] == 1.0) | tied
-    return np.asarray(cases.scores[:, _USUAL] == cases.scores[:, _OWN])
-
-
-def _rows(cases: Sequence[Case], values: FloatArray) -> FloatArray:
-    """One row per case, of shape (n, k), from the values of all requests; NaN behind the last one of a case."""
+def in_rows(cases: Sequence[Case], values: FloatArray) -> FloatArray:
+    """Return one row per case, of shape (n, k), from the values of all requests; NaN behind the last one of a case."""
     sizes = np.fromiter((len(case.requests) for case in cases), dtype=np.intp, count=len(cases))
     most = int(sizes.max(initial=0))
     if bool((sizes == most).all()):
@@ -213,5 +177,4 @@ def _rows(cases: Sequence[Case], values: FloatArray) -> FloatArray:
 
 
 def _array(values: Sequence[float | bool | None]) -> FloatArray:
-    """An array of floats in which None becomes NaN."""
     return np.array(values, dtype=np.float64)

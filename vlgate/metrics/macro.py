@@ -83,7 +83,6 @@ def _variance(means: FloatArray, sizes: NDArray[np.int64], value: float) -> floa
 
 
 def _nearer(means: FloatArray, sizes: FloatArray, value: float, confidence: float) -> float:
-    """The end of the interval that is nearer to 0 or 1, from the limits of the classes."""
     end = int(value > 0.5)
     limits = [wilson(min(1.0, mean), max(1.0, n), confidence)[end] for mean, n in zip(means, sizes, strict=True)]
     distance = float(np.sqrt(((np.array(limits) - means) ** 2).sum())) / means.size

@@ -77,10 +77,7 @@ Measure = Values | Smaller | Area | Separation | Macro
 def estimate(measure: Measure, groups: Clusters | None = None, confidence: float = 0.95) -> Metric:
     """Compute a measure with its interval.
 
-    Args:
-        measure: the measure.
-        groups: the images of the m cases that the measure is defined on; None if they are independent.
-        confidence: of the two-sided interval.
+    - ``groups``: the images of the m cases that the measure is defined on; None if they are independent.
 
     Returns: the metric.
     """
@@ -117,14 +114,10 @@ def of_ties(tied: NDArray[np.bool_]) -> dict[str, FloatArray]:
 def wins(better: FloatArray, worse: FloatArray, ties: Ties = "strict") -> FloatArray:
     """Compare each score that should be higher with the one that should be lower.
 
-    Args:
-        better: shape (n,), the scores that should be higher.
-        worse: shape (n,), the scores that should be lower.
-        ties: what an exact tie counts: ``strict`` 0, ``half`` 1/2, ``credit`` 1.
+    - ``better``: shape (n,), the scores that should be higher.
+    - ``worse``: shape (n,), the scores that should be lower.
 
     Returns: shape (n,), 1.0 if ``better > worse``, 0.0 if ``better < worse``, and what a tie counts if they are equal.
-    Raises: ValueError if a score is NaN.
-
     >>> wins(np.array([2.0, 1.0, 1.0]), np.array([1.0, 1.0, 2.0])).tolist()
     [1.0, 0.0, 0.0]
     """
@@ -167,7 +160,6 @@ def group_codes(tags: Sequence[Mapping[str, str]]) -> dict[str, NDArray[np.int64
 
 
 def _size(group: str) -> int:
-    """How many cases a group has, if its name says so; 1 otherwise."""
     number, said, _ = group.partition(" of ")
     return int(number) if said and number.isdecimal() else 1
 
@@ -175,10 +167,8 @@ def _size(group: str) -> int:
 def group_measure(name: str, values: FloatArray, codes: NDArray[np.int64]) -> Measure | None:
     """Return a metric over groups.
 
-    Args:
-        name: its name, a key of ``GROUPED``.
-        values: shape (n,), whether each case is right, in 0..1; NaN for a case that does not count.
-        codes: shape (n,), the numbers of the groups; -1 for a case that is in none.
+    - ``values``: shape (n,), whether each case is right, in 0..1; NaN for a case that does not count.
+    - ``codes``: shape (n,), the numbers of the groups; -1 for a case that is in none.
 
     Returns: the measure; None if no case counts. The shares of groups whose cases are all right leave out groups with a
         case that does not count or is not there.

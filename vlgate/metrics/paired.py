@@ -29,14 +29,7 @@ def mcnemar(broken: int, fixed: int, *, exact: bool = False) -> float:
     The mid-p version (Fagerland, Lydersen, Laake 2013, BMC Medical Research Methodology 13:91) subtracts the
     probability of the counts themselves from the exact conditional p-value, which rejects too seldom.
 
-    Args:
-        broken: the number of cases that are right before and wrong after.
-        fixed: the number of cases that are wrong before and right after.
-        exact: return the exact conditional p-value.
-
     Returns: a number above 0 and at most 1; 1 if nothing changed.
-    Raises: ValueError if a count is negative.
-
     >>> round(mcnemar(1, 7), 4), round(mcnemar(1, 7, exact=True), 4)
     (0.0391, 0.0703)
     """
@@ -66,7 +59,6 @@ def chance_of_change(before: FloatArray, after: FloatArray, groups: Clusters | N
         groups: the images of the cases; None if the cases are independent.
 
     Returns: a number above 0 and at most 1; 1 if nothing changed.
-    Raises: ValueError as ``difference`` does.
     """
     change = after - before
     if not change.any():
@@ -92,16 +84,7 @@ def tango(broken: float, fixed: float, n: float, confidence: float = 0.95) -> tu
     Its ends are the differences at which the score statistic, with the share of broken cases estimated under that
     difference, equals the normal quantile (Tango 1998, Statistics in Medicine 17, 891-908, section 3).
 
-    Args:
-        broken: the number of cases that are right before and wrong after; may be a fraction, as the others, if cases
-            count for less than one independent case.
-        fixed: the number of cases that are wrong before and right after.
-        n: the number of cases, at least ``broken + fixed``.
-        confidence: of the two-sided interval.
-
     Returns: (low, high), both in -1..1.
-    Raises: ValueError if there are no cases, or more broken and fixed ones than cases.
-
     >>> tuple(round(end, 3) for end in tango(7, 1, 21))
     (-0.517, -0.026)
     """
@@ -111,7 +94,6 @@ def tango(broken: float, fixed: float, n: float, confidence: float = 0.95) -> tu
     value = (fixed - broken) / n
 
     def beyond(difference: float) -> bool:
-        """Whether the data lie further than z from a difference."""
         return abs(score(broken, fixed, n, difference)) > z
 
     return _end(beyond, value, -1.0), _end(beyond, value, 1.0)
@@ -141,14 +123,11 @@ def difference(
     alike as they come out, like the cases of an image, so they count at most as if they always changed together.
     Values of no such parts have twelve, one of which may be broken or fixed by less than a whole.
 
-    Args:
-        before: shape (n,), the values of the earlier run, each in 0..1.
-        after: shape (n,), the values of the later run, of the same cases.
-        groups: the images of the cases; None if the cases are independent.
-        confidence: of the two-sided interval.
+    - ``before``: shape (n,), the values of the earlier run, each in 0..1.
+    - ``after``: shape (n,), the values of the later run, of the same cases.
+    - ``groups``: the images of the cases; None if the cases are independent.
 
     Returns: the difference.
-    Raises: ValueError if there are no cases, the shapes differ, or a value is NaN or outside 0..1.
     """
     n = before.size
     if n == 0 or before.shape != after.shape:
@@ -176,11 +155,6 @@ def worth_of_difference(found: Difference, part: float = 1.0, confidence: float 
 
     It is ``found.n`` for independent cases that are right or wrong, and less if images repeat.
 
-    Args:
-        found: the difference.
-        part: by how much a case that changes does so; 1 for cases that are right or wrong.
-        confidence: of its interval.
-
     >>> low, high = tango(7, 1, 21)
     >>> round(worth_of_difference(Difference(value=-6 / 21, low=low, high=high, n=21, broken=7, fixed=1)), 3)
     21.0
@@ -203,7 +177,6 @@ def _effect(change: FloatArray, groups: Clusters, value: float, confidence: floa
 
 
 def _parts(change: FloatArray) -> int:
-    """The number of equal parts that each change is a whole number of, or at most ``_MOST_PARTS``."""
     different = np.unique(change)
     for parts in range(1, _MOST_PARTS):
         if bool(np.all(np.abs(different * parts - np.rint(different * parts)) < _SAME)):
@@ -224,15 +197,7 @@ def cases_for_margin(margin: float, changing: float, confidence: float = 0.95, p
     By the normal approximation, with the variance of Tango's interval at the margin, and for the power that of an
     unchanged metric, in which breaking and fixing are equally likely.
 
-    Args:
-        margin: the largest drop that is accepted, above 0.
-        changing: the share of cases that are right in one run and wrong in the other.
-        confidence: of the two-sided interval whose lower end must stay above the drop.
-        power: the probability that it does.
-
     Returns: the number of cases.
-    Raises: ValueError if a margin or share is not in 0..1, or the margin is 0.
-
     >>> cases_for_margin(0.05, 0.10), cases_for_margin(0.02, 0.10)
     (350, 2005)
     """
@@ -250,11 +215,8 @@ def cases_for_bound(value: float, bound: float, confidence: float = 0.95, power:
     By the normal approximation with the variance under the bound for the interval, and that under the value for the
     power.
 
-    Args:
-        value: the metric as measured, in 0..1.
-        bound: the threshold that its interval contains, in 0..1.
-        confidence: of the two-sided interval.
-        power: the probability that the interval no longer contains the bound.
+    - ``value``: the metric as measured, in 0..1.
+    - ``bound``: the threshold that its interval contains, in 0..1.
 
     Returns: the number of cases; None if the value is the bound, so that no number decides.
 
@@ -278,7 +240,6 @@ def _variance(broken: float, fixed: float, difference: float) -> float:
 
 
 def _end(beyond: Callable[[float], bool], inside: float, outside: float) -> float:
-    """Find the end of an interval between its value and the end of the scale, by bisection."""
     if not beyond(outside):
         return outside
     for _ in range(_STEPS):

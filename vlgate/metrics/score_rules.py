@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.metrics.measures import Area, Measure, Smaller, wins
-from vlgate.types import FloatArray, Shape, Ties
+from vlgate.types import FloatArray, Ties
 
 # Metrics of pairs (VALSE §4, VL-CheckList §4, SugarCrepe): a caption and its foil, for one image.
 
@@ -68,17 +68,14 @@ def pair_statistics(scores: FloatArray, accepted: FloatArray) -> dict[str, Measu
 # Metrics of sets (BLA §5.3, §7.1): two true and two false sentences, ranked for one image.
 
 _RANKED = ("sen_acc", "set_acc", "set_error")
-# Which sentence is preferred to which, by their positions in a set, in the order of the names below.
-_PAIRS = ((0, 2), (1, 3), (1, 2), (0, 3), (0, 1), (2, 3))
-
-SET_METRICS: Mapping[Shape, tuple[str, ...]] = {
-    "set": (*_RANKED, "tp1_fp1", "tp2_fp2", "tp2_fp1", "tp1_fp2", "tp1_tp2", "fp1_fp2"),
-    "active_passive_set": (*_RANKED, "ta_fa", "tp_fp", "tp_fa", "ta_fp", "ta_tp", "fa_fp"),
-}
-"""The thesis names a preference by its two sentences: in Tables 7.1 and 7.3 (shape ``active_passive_set``) by True or
-False, Active or Passive; in Table 7.4 (shape ``set``) by True or False, of Person 1 or 2."""
-PREFERENCES = {shape: names[len(_RANKED) :] for shape, names in SET_METRICS.items()}
-"""The six preferences of a shape, without the metrics of the ranking."""
+SET_METRICS = (*_RANKED, "tp1_fp1", "tp2_fp2", "tp2_fp1", "tp1_fp2", "tp1_tp2", "fp1_fp2")
+"""The thesis names a preference by its two sentences, in Table 7.4 by True or False, of Person 1 or 2."""
+VOICE_SET_METRICS = (*_RANKED, "ta_fa", "tp_fp", "tp_fa", "ta_fp", "ta_tp", "fa_fp")
+"""The same in Tables 7.1 and 7.3: True or False, Active or Passive."""
+N_RANKED = len(_RANKED)
+"""The number of metrics of the ranking, before the six preferences."""
+PREFERENCES = ((0, 2), (1, 3), (1, 2), (0, 3), (0, 1), (2, 3))
+"""Which sentence is preferred to which, by their positions in a set, in the order of the names."""
 
 _OVER_ORDERS: Mapping[Ties, Callable[..., FloatArray]] = {"strict": np.min, "half": np.mean, "credit": np.max}
 
@@ -99,13 +96,13 @@ def set_case_metrics(scores: FloatArray, names: Sequence[str], ties: Ties = "str
 
     Args:
         scores: shape (n, 4), the scores of true_1, true_2, false_1 and false_2.
-        names: the names of the metrics, as in ``SET_METRICS``.
+        names: the names of the metrics, ``SET_METRICS`` or ``VOICE_SET_METRICS``.
         ties: what an exact tie counts.
 
     Returns: values by name, each of shape (n,), in 0..1; ``tied`` is 1 if a true and a false sentence tie.
     Raises: ValueError if a score is NaN.
     """
-    preferred = [wins(scores[:, first], scores[:, second], ties) for first, second in _PAIRS]
+    preferred = [wins(scores[:, first], scores[:, second], ties) for first, second in PREFERENCES]
     above, over_orders = _above(scores), _OVER_ORDERS[ties]
     in_place = np.where([True, True, False, False], above, 1.0 - above)
     ranked = (
@@ -115,15 +112,6 @@ def set_case_metrics(scores: FloatArray, names: Sequence[str], ties: Ties = "str
     )
     found = dict(zip(names, (*ranked, *preferred), strict=True))
     return {**found, "tied": (scores[:, :2, None] == scores[:, None, 2:]).any(axis=(1, 2)).astype(np.float64)}
-
-
-def compared_sentences(shape: Shape, preference: str) -> tuple[int, int]:
-    """Return the positions of the two sentences that a preference compares.
-
-    >>> compared_sentences("set", "tp1_tp2")
-    (0, 1)
-    """
-    return _PAIRS[PREFERENCES[shape].index(preference)]
 
 
 def _above(scores: FloatArray) -> FloatArray:
@@ -146,8 +134,6 @@ def _above(scores: FloatArray) -> FloatArray:
 
 TEXT = "top1_text"
 IMAGE = "top1_image"
-CHOICE_METRICS = (TEXT,)
-IMAGE_CHOICE_METRICS = (IMAGE,)
 
 
 def choice_case_metrics(scores: FloatArray, name: str, ties: Ties = "strict") -> dict[str, FloatArray]:

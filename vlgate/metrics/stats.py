@@ -247,7 +247,6 @@ def _newcombe(value: float, sizes: tuple[int, int], ratio: float, confidence: fl
     z, half = NormalDist().inv_cdf(0.5 + confidence / 2), sum(sizes) / 2 - 1
 
     def beyond(area: float) -> bool:
-        """Whether the value lies further than z standard errors from an area."""
         variance = area * (1 - area) * (1 + half * (1 - area) / (2 - area) + half * area / (1 + area))
         return (value - area) ** 2 > z * z * ratio * variance / (sizes[0] * sizes[1])
 
@@ -255,7 +254,6 @@ def _newcombe(value: float, sizes: tuple[int, int], ratio: float, confidence: fl
 
 
 def _end(beyond: Callable[[float], bool], inside: float, outside: float) -> float:
-    """The last area in the interval between its value and an end of the scale."""
     for _ in range(_STEPS):
         middle = (inside + outside) / 2
         inside, outside = (inside, middle) if beyond(middle) else (middle, outside)
@@ -263,7 +261,6 @@ def _end(beyond: Callable[[float], bool], inside: float, outside: float) -> floa
 
 
 def _won(scores: FloatArray, others: FloatArray) -> FloatArray:
-    """How many of the others each score is above; a tie counts 1/2."""
     order = np.sort(others)
     return (np.searchsorted(order, scores, "left") + np.searchsorted(order, scores, "right")) / 2
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vlgate.metrics.clusters import connected
 from vlgate.metrics.stats import wilson
-from vlgate.types import Ask, Case, FloatArray, Match, Shape, images_of
+from vlgate.types import Ask, Case, FloatArray, Match, images_of
 
 # Groups of images that must stay together when a task is divided into folds for cross-validation.
 
@@ -163,11 +163,9 @@ def features(texts: Sequence[str]) -> Features:
 def log_odds(known: Features, texts: IntArray, truths: NDArray[np.bool_], folds: IntArray) -> FloatArray:
     """Return the log odds that each text is true rather than false, learnt from the texts of the other folds.
 
-    Args:
-        known: the features of the distinct texts.
-        texts: the number of each instance's text, shape (n,).
-        truths: whether it is true, shape (n,).
-        folds: its fold, shape (n,).
+    - ``texts``: the number of each instance's text, shape (n,).
+    - ``truths``: whether it is true, shape (n,).
+    - ``folds``: its fold, shape (n,).
 
     Returns: log odds of shape (n,); 0.0 if the other folds do not hold both true and false texts.
     """
@@ -360,28 +358,3 @@ def _shared(parts: Sequence[frozenset[str]]) -> FloatArray:
 def _sequences(text: str) -> frozenset[str]:
     whole = f" {' '.join(text.casefold().split())} "
     return frozenset(whole[at : at + _LETTERS] for at in range(max(1, len(whole) - _LETTERS + 1)))
-
-
-_IN_A_SET = ((0, 2), (0, 3), (1, 2), (1, 3))
-
-
-_CONTRASTS: Mapping[Shape, tuple[tuple[int, int], ...]] = {
-    "pair": ((0, 1),),
-    "quad": ((0, 1), (3, 2)),
-    "image_quad": ((0, 1), (3, 2)),
-    "set": _IN_A_SET,
-    "active_passive_set": _IN_A_SET,
-    "two_true": ((0, 2), (1, 2)),
-    "twin_captions": ((0, 1), (3, 2)),
-}
-
-
-def contrasts(case: Case, shape: Shape) -> Sequence[tuple[int, int]]:
-    """Return the places of the requests of a case that hold a true and a false text of one image, as pairs.
-
-    >>> contrasts(Case(id="1", requests=(), truths=()), "pair")
-    ((0, 1),)
-    """
-    if shape == "choice":
-        return [(0, place) for place in range(1, len(case.requests))]
-    return _CONTRASTS.get(shape, ())

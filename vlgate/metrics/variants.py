@@ -131,7 +131,6 @@ def repope(evidence: Evidence) -> dict[str, Measure]:
 
 
 def _yes_or_no(evidence: Evidence, said: Sequence[bool | None]) -> dict[str, Measure]:
-    """The metrics of POPE over the answers that are a yes or a no; empty if none is."""
     rows = np.array([row for row, one in enumerate(said) if one is not None], dtype=np.intp)
     if not rows.size:
         return {}

@@ -7,7 +7,7 @@ from textwrap import shorten, wrap
 from typing import Literal
 
 from vlgate.gates.decide import first_word_doubt
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.sources.registry import measures
 from vlgate.types import Metric
@@ -158,7 +158,7 @@ def limit_words(most: float | None, why: str) -> str:
 
 
 def _ability(result: TaskResult, limits: tuple[str, ...]) -> Ability | None:
-    name = HEADLINE[result.task.shape]
+    name = SHAPES[result.task.shape].headline
     metric = result.metrics.get(name)
     if metric is None:
         return None

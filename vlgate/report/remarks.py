@@ -13,7 +13,7 @@ from vlgate.gates.error_rates import ErrorRates
 from vlgate.gates.p_values import NAMES
 from vlgate.gates.records import Gate
 from vlgate.judging.verdicts import unread
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import how_it_differs
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult, TaskResult
@@ -43,7 +43,7 @@ class Shown:
 
 def published_lines_of(shown: Shown) -> list[str]:
     """Return the task's headline figure beside the published ones; without any of that, its other published metrics."""
-    headline = HEADLINE[shown.shape]
+    headline = SHAPES[shown.shape].headline
     lines = {name: line for name in shown.metrics if (line := _published(shown, name))}
     return [lines[headline]] if headline in lines else list(lines.values())
 

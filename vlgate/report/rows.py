@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from vlgate.gates.records import OUTCOMES, RELEASABLE, Decision, GateKind, Outcome
 from vlgate.judging.judged import causes, verdicts_of
-from vlgate.metrics.names import CONTROLLED, DIFFERENCES, HEADLINE
+from vlgate.metrics.names import CONTROLLED, DIFFERENCES
+from vlgate.metrics.shapes import SHAPES
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.types import CAPABILITIES, Difference, Metric
 
@@ -189,7 +190,7 @@ def _rows(run: RunResult, result: TaskResult, capability: str) -> Iterator[Resul
     if result.task.capability != capability:
         return
     gated = [decision for decision in run.decisions if decision.gate.task == result.task.id]
-    headline = HEADLINE[result.task.shape]
+    headline = SHAPES[result.task.shape].headline
     if headline not in {decision.gate.metric for decision in gated if not decision.gate.compares}:
         yield _row(result, headline, result.metrics.get(headline), None)
     for decision in gated:

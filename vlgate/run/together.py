@@ -7,7 +7,7 @@ Each question is asked twice, with the candidates in two orders, and the two req
 - ``image_choice``: the image of the text, a choice among all, in a random order, and in that order rotated by half;
 - ``question_quad``, ``twin_questions``: each question about an image, beside the other image of the case.
 
-The ids, tags, shapes and metrics of the tasks stay. ``vlgate.judging.shapes`` says what the replies come to.
+The ids, tags, shapes and metrics of the tasks stay. ``vlgate.judging.readings`` says what the replies come to.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from vlgate.errors import OptionError
-from vlgate.judging.shapes import TOGETHER_SHAPES
 from vlgate.metrics.clusters import ordinal
+from vlgate.metrics.shapes import SHAPES
 from vlgate.seeds import generator
-from vlgate.types import Ask, Case, Compare, LazyImage, Request, Shape, Task, images_of, text_of
+from vlgate.types import Ask, Case, Compare, LazyImage, Request, Task, images_of, text_of
 
 TEXT = 'Which of the two texts describes the image, the first or the second? The first text: "{}" The second text: "{}"'
 IMAGE = 'Which of the {} images does this text describe? "{}"'
@@ -36,13 +36,9 @@ _Asked = tuple[Request, str]
 def asked_together(tasks: Sequence[Task], seed: int) -> tuple[tuple[Task, ...], str]:
     """Return tasks whose cases are asked with their images together, and a note that names them.
 
-    Args:
-        tasks: the tasks of a run; those whose cases have one image each stay as they are.
-        seed: of the order of more than two images.
-
-    Raises: OptionError if no task has cases with several images.
+    ``tasks``: the tasks of a run; those whose cases have one image each stay as they are.
     """
-    changed = [task.id for task in tasks if task.shape in TOGETHER_SHAPES]
+    changed = [task.id for task in tasks if SHAPES[task.shape].together]
     if not changed:
         raise OptionError(
             "--ask=together: no case of these tasks has several images; name a task of other cases with --suite, such "
@@ -53,11 +49,14 @@ def asked_together(tasks: Sequence[Task], seed: int) -> tuple[tuple[Task, ...], 
         f"asked with their images together (--ask=together): {', '.join(changed[:_NAMED])}{more}; a choice counts only "
         "if the model makes it in both orders of the candidates, and the texts are not examined for flaws and shortcuts"
     )
-    return tuple(_together(task, seed) if task.shape in TOGETHER_SHAPES else task for task in tasks), note
+    return tuple(_together(task, seed) for task in tasks), note
 
 
 def _together(task: Task, seed: int) -> Task:
-    ask = _WAYS[task.shape]
+    together = SHAPES[task.shape].together
+    if together is None:
+        return task
+    ask = _WAYS[together.asked]
     return replace(task, cases=tuple(_case(case, ask(case, f"{seed}:together:{task.id}")) for case in task.cases))
 
 
@@ -104,17 +103,9 @@ def _questions(case: Case, _: str) -> Iterator[_Asked]:
 
 
 def _images(case: Case) -> tuple[LazyImage, ...]:
-    """The two images of a case, which its first and its last request are about."""
     return (*images_of(case.requests[0]), *images_of(case.requests[-1]))
 
 
-_WAYS: Mapping[Shape, Callable[[Case, str], Iterator[_Asked]]] = MappingProxyType(
-    {
-        "quad": _quad,
-        "image_quad": _quad,
-        "twin_captions": _quad,
-        "image_choice": _image_choice,
-        "question_quad": _questions,
-        "twin_questions": _questions,
-    }
+_WAYS: Mapping[str, Callable[[Case, str], Iterator[_Asked]]] = MappingProxyType(
+    {"quad": _quad, "image_choice": _image_choice, "questions": _questions}
 )

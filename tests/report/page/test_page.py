@@ -17,7 +17,7 @@ from pyarrow.parquet import read_table, write_table
 from reading import Reading
 
 from vlgate.cli import main
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
 from vlgate.report.folder import UNWRITTEN, write_figures, write_rows
@@ -45,7 +45,7 @@ def test_each_ability_has_its_interval_below_the_rule_for_the_three_words(page, 
     for words in ("In brackets: the 95 % interval", "Can: it lies above", "Cannot: it lies below", "Unknown: neither"):
         assert words in rule
     for one in result.results:
-        found = one.metrics[HEADLINE[one.task.shape]]
+        found = one.metrics[SHAPES[one.task.shape].headline]
         assert f"{found.value:.2f} ({found.low:.2f}-{found.high:.2f}), n = {found.n}" in lists
 
 

@@ -14,7 +14,7 @@ from vlgate.asking.items import in_hashed_order
 from vlgate.judging.chance import chance
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import SOURCES, read_source
 from vlgate.types import Ask, Batch, Prediction
@@ -155,7 +155,7 @@ def test_a_model_that_does_not_look_is_at_chance_or_below_on_every_task(benchmar
         assert len(task.cases) == N
         found = metrics(columns(task.shape, judge(Batch(task=task, positions=tuple(range(N))), replies(task, model))))
         level = dict(chance(task.shape, task.capability, task.cases))
-        headline = HEADLINE[task.shape]
+        headline = SHAPES[task.shape].headline
         assert found[headline].value <= level[headline] + 4 * np.sqrt(0.25 / N), (task.id, found[headline])
         for name in {"macro", "macro_all", "pair_all", "set_all"} & found.keys():
             assert found[name].value <= level.get(name, 1 / 2) + 4 * np.sqrt(0.25 / found[name].n), (task.id, name)

@@ -11,7 +11,7 @@ import numpy as np
 from vlgate.audit.shortcuts import PROBES, Shortcuts, shortcuts
 from vlgate.images.files import missing_image
 from vlgate.making.kinds.kind import Item
-from vlgate.metrics.names import CHANCE, HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.text_learning import FOLDS, features, log_odds, stratified_folds, tied_images
 from vlgate.perturb.foils.candidates import Candidate, Foil, SentenceSet
 from vlgate.types import Case, FloatArray, Match, Metric, Shape, Task
@@ -204,7 +204,7 @@ def pruned(items: Sequence[Item], shape: Shape) -> tuple[list[Item], int]:
         if not above:
             return left, len(items) - len(left)
         worst = max(above, key=lambda name: above[name].value)
-        kept = _without(found, worst, above[worst], CHANCE[shape][HEADLINE[shape]])
+        kept = _without(found, worst, above[worst], SHAPES[shape].chance[SHAPES[shape].headline])
         if kept is None:
             break
         left = [left[place] for place in kept]
@@ -224,4 +224,4 @@ def _without(found: Shortcuts, probe: str, metric: Metric, chance: float) -> lis
 
 def _reached(found: Shortcuts, shape: Shape) -> Reached:
     probes = {name: metric for name in PROBES if (metric := found.reached(name)) is not None}
-    return Reached(probes=probes, chance=CHANCE[shape][HEADLINE[shape]])
+    return Reached(probes=probes, chance=SHAPES[shape].chance[SHAPES[shape].headline])

@@ -17,11 +17,12 @@ from typing import Literal
 from urllib.parse import quote
 
 from vlgate.errors import OptionError
+from vlgate.metrics.shapes import SHAPES
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.report.difference import bold, difference
 from vlgate.report.exports.rows import cell
 from vlgate.seeds import quick_generator
-from vlgate.types import Case, LazyImage, Match, Shape, Task
+from vlgate.types import Case, LazyImage, Match, Task
 
 # What voters are asked: an image and two texts in random order, one of which is true of the image.
 #
@@ -39,17 +40,6 @@ ANSWERS: Mapping[Answer, str] = MappingProxyType(
     },
 )
 """The five answers of VALSE's appendix E, by the names that they have in files."""
-
-_ASKED: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
-    {
-        "pair": ((0, 1),),
-        "quad": ((0, 1), (3, 2)),
-        "set": ((0, 2), (1, 3)),
-        "active_passive_set": ((0, 2), (1, 3)),
-        "twin_captions": ((0, 1), (3, 2)),
-    },
-)
-"""The items of a case of each shape: the positions of the requests with the true and with the false text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +70,7 @@ class Item:
 
 def can_be_asked(task: Task) -> bool:
     """Return whether the cases of a task have true and false texts."""
-    return task.shape in _ASKED
+    return bool(SHAPES[task.shape].voted)
 
 
 def items_of(task: Task, seed: int) -> tuple[Item, ...]:
@@ -93,7 +83,7 @@ def items_of(task: Task, seed: int) -> tuple[Item, ...]:
     """
     if not can_be_asked(task):
         raise OptionError(f"task {task.id!r} has questions, which have no foil to vote on; leave it out with --suite")
-    asked = [(case, *places) for case in task.cases for places in _ASKED[task.shape]]
+    asked = [(case, *places) for case in task.cases for places in SHAPES[task.shape].voted]
     first = [place % 2 == 0 for place in range(len(asked))]
     quick_generator(f"{seed}:votes:{task.id}").shuffle(first)
     return tuple(_item(task.id, *one, caption_first=one_first) for one, one_first in zip(asked, first, strict=True))

@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vlgate.errors import NoReplyError
-from vlgate.metrics.names import CHANCE, HEADLINE
+from vlgate.metrics.shapes import SHAPES, contrasts
 from vlgate.metrics.text_learning import (
     IntArray,
     Questions,
     by_rules,
-    contrasts,
     features,
     fold_of,
     likely_answers,
@@ -201,7 +200,7 @@ def _by_the_better(
     of_case = cases[pairs[:, 0]]
     starts = np.unique(of_case, return_index=True)[1]
     wins, known = (_right(values, pairs, starts) for values in (rules, compared[:, None]))
-    guess = None if task.shape == "single" else CHANCE[task.shape].get(HEADLINE[task.shape])
+    guess = None if task.shape == "single" else SHAPES[task.shape].chance.get(SHAPES[task.shape].headline)
     chances = 1 / (np.diff([*starts, len(pairs)]) + 1) if guess is None else np.full(len(wins), guess)
     folds = places[pairs[starts, 0]]
     result = scores.copy()

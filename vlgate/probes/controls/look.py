@@ -18,7 +18,7 @@ from vlgate.errors import printable
 from vlgate.judging.verdicts import judge, unread
 from vlgate.metrics.clusters import case_clusters, photograph
 from vlgate.metrics.controlled import ControlledTask, Figure
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.perturb.images.graded import AWAY, LEVELS, uniform
 from vlgate.perturb.images.registry import perturbed
 from vlgate.probes.controls.control import Control, Sample
@@ -274,7 +274,7 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
 
     Exceptions of the model pass through.
     """
-    metric = HEADLINE[sample.task.shape]
+    metric = SHAPES[sample.task.shape].headline
     names = [name for name in CONDITIONS if name != TELLS or isinstance(predictor.model, ImagelessAnswerer)]
     asked = {name: cases for name in names if (cases := changed(name, sample)) or name != TELLS}
     replies, n = _replies(asked, predictor)

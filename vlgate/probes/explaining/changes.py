@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from types import MappingProxyType
 
 from vlgate import types
+from vlgate.metrics.shapes import SHAPES
 from vlgate.probes.explaining.margin import Margin, margin_of
 from vlgate.probes.explaining.record import Method, Part
 from vlgate.probes.explaining.regions import WINDOWS, from_another, hidden
@@ -90,18 +90,6 @@ def _changed(text: str, word: str, instead: str) -> str:
 
 # The changed copies of a case: one part of an image, or of a text, hidden or exchanged in all of its requests.
 
-_PARTNERS: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
-    {
-        "pair": ((0, 1),),
-        "quad": ((0, 1),),
-        "set": ((0, 2), (1, 3)),
-        "active_passive_set": ((0, 2), (1, 3)),
-        "questions": ((0, 1),),
-        "twin_questions": (),
-        "twin_captions": ((0, 1),),
-    }
-)
-"""The requests whose texts exchange words, by their places."""
 Boxes = Mapping[LazyImage, Sequence[Box]]
 """Boxes by image: those that a model looks at (an image without them has windows), or the segments."""
 
@@ -168,7 +156,7 @@ def text_swaps(case: Case, shape: Shape) -> Iterator[tuple[tuple[int, int], Swap
 
     In questions, it is the two questions whose words are exchanged.
     """
-    for one, other in _PARTNERS[shape]:
+    for one, other in SHAPES[shape].word_pairs:
         for swap in swaps(*texts_at(case, (one, other))):
             yield (one, other), swap
 

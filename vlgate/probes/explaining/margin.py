@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from vlgate.asking.adapters import ask_adapter, completed
 from vlgate.judging.answers import normal_choice, read_reply
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Ask, Case, Compare, Match, Prediction, Request, Shape, Verdict
 
 # How far a case is from being missed, as one number that a change of the image or the text can move.
 
 Compared = tuple[Request, tuple[Request, ...]]
 """A request that should score highest, and those that it is compared with."""
-
-_PAIRS: Mapping[Shape, tuple[tuple[int, int], ...]] = MappingProxyType(
-    {
-        "pair": ((0, 1),),
-        "quad": ((0, 1), (3, 2), (0, 2), (3, 1)),
-        "image_quad": ((0, 2), (3, 1)),
-        "two_true": ((0, 2), (1, 2)),
-        "twin_captions": ((0, 1), (3, 2), (0, 2), (3, 1)),
-        "set": ((0, 2), (0, 3), (1, 2), (1, 3)),
-        "active_passive_set": ((0, 2), (0, 3), (1, 2), (1, 3)),
-    }
-)
-"""The requests whose scores the rule of a shape compares, true and false, by their places."""
-_CHOICES: tuple[Shape, ...] = ("choice", "image_choice")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,15 +73,16 @@ def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
     """
     asked = case.requests
     if any(isinstance(one, Compare) for one in asked):
-        kinds = Compare if HEADLINE[shape] == "image" else Ask | Compare
+        kinds = Compare if SHAPES[shape].headline == "image" else Ask | Compare
         pairs = zip(asked, case.truths, strict=True)
         return Margin(answers=tuple((one, str(truth)) for one, truth in pairs if isinstance(one, kinds)))
-    if shape in _PAIRS or shape in _CHOICES:
+    spec = SHAPES[shape]
+    if spec.compared or spec.candidates:
         if not all(isinstance(one, Match) for one in asked):
             return None
-        if shape in _CHOICES:
+        if spec.candidates:
             return Margin(compared=((asked[0], asked[1:]),))
-        return Margin(compared=tuple((asked[true], (asked[false],)) for true, false in _PAIRS[shape]))
+        return Margin(compared=tuple((asked[true], (asked[false],)) for true, false in spec.compared))
     questions = [(one, str(truth)) for one, truth in zip(asked, case.truths, strict=True) if isinstance(one, Ask)]
     if ask_adapter(model) == "answer by match":
         compared = [_choices(question, truth) for question, truth in questions]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.probes.shrink.record import says
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.report.allure.pages import Pictures, case, images_of, text
@@ -127,7 +127,7 @@ def _worst(result: TaskResult, most: int) -> list[int]:
     wrong: FloatArray = np.array([1.0 - verdict.facts.get("acc", 0.0) for verdict in verdicts])
     if not places:
         return []
-    margin = margins(HEADLINE[result.task.shape], scores, wrong)
+    margin = margins(SHAPES[result.task.shape].headline, scores, wrong)
     return [places[one] for one in chosen(margin, most, f"allure:{result.task.id}")]
 
 

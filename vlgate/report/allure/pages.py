@@ -13,7 +13,7 @@ from vlgate import types
 from vlgate.errors import ImageError, printable
 from vlgate.gates.records import RELEASABLE, Outcome
 from vlgate.metrics.clusters import photograph
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.record.folder import titled
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
@@ -164,7 +164,7 @@ def case(verdict: Verdict, shape: Shape, pictures: Pictures | None) -> str:
     if pictures is not None and (changed := pictures.changed(images)):
         shown += _figure(changed, "where A and B differ")
     lines = [_said(reply) for reply in verdict.predictions]
-    compared = beside(HEADLINE[shape], len(lines))
+    compared = beside(SHAPES[shape].headline, len(lines))
     replies = zip(verdict.predictions, verdict.case.truths, compared, strict=True)
     body = "".join(
         f"<p><i>{text(_reply(reply, right, images))}</i><br>{_marked(_said(reply), lines[other])}</p>"

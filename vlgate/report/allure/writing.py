@@ -10,7 +10,7 @@ from typing import Any
 
 from vlgate.errors import printable
 from vlgate.gates.records import Decision, Outcome
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.record.folder import titled
 from vlgate.record.json_files import environment_content
 from vlgate.record.model_card import ModelCard
@@ -171,7 +171,7 @@ def figures(run: RunResult, at: Moment) -> list[dict[str, object]]:
     """Return the headline metric of each task as Allure 3 reads metrics, which it shows over runs."""
     found = []
     for result in run.results:
-        name = HEADLINE[result.task.shape]
+        name = SHAPES[result.task.shape].headline
         if name in result.metrics:
             found.append(
                 {

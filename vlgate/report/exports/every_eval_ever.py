@@ -14,14 +14,13 @@ from typing import Any
 from uuid import UUID
 
 from vlgate.metrics.names import LOWER_IS_BETTER
-from vlgate.metrics.score_rules import SET_METRICS
+from vlgate.metrics.shapes import SHAPES
 from vlgate.report.exports.rows import Exported, replies
 from vlgate.report.page.sections import headline_of
 from vlgate.sources.registry import measures
 
 VERSION = "0.3.0"
-_UNDIRECTED = frozenset(SET_METRICS["active_passive_set"]) | frozenset(SET_METRICS["set"])
-_DIRECTED = frozenset({"sen_acc", "set_acc", "set_error"})
+_UNDIRECTED = frozenset(metric for spec in SHAPES.values() for metric in spec.undirected)
 
 
 def files(run: Exported) -> Iterator[tuple[str, str]]:
@@ -93,7 +92,7 @@ def _result(name: str, task: Mapping[str, Any], metric: str, found: Mapping[str,
     details = {key: str(task[key]) for key in counts} | {
         "chance": str(found["chance"]) if "chance" in found else "unknown"
     }
-    undirected = metric in _UNDIRECTED - _DIRECTED
+    undirected = metric in _UNDIRECTED
     return {
         "evaluation_result_id": f"{name}:{metric}",
         "evaluation_name": name,

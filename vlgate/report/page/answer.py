@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import headlines
 from vlgate.record.run_gates import FIRST_RUN
 from vlgate.record.verdict import RunOutcome
 from vlgate.report.page.cards import anchor
@@ -130,7 +130,7 @@ def _threshold(gate: Mapping[str, Any]) -> str:
 
 MOST = 60
 """The most newly broken cases that stand at the top of a page."""
-_HEADLINES = tuple(dict.fromkeys(HEADLINE.values()))
+_HEADLINES = headlines()
 
 
 def quota(comparison: Mapping[str, Any] | None) -> int:

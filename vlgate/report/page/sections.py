@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import OptionError
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import headlines
 from vlgate.metrics.variants import definitions
 from vlgate.record.cases import read_cases
 from vlgate.record.folder import CASES, RecordedRun
@@ -27,7 +27,7 @@ from vlgate.types import Case, Metric, Task, Ties
 # The sections of a page, one per task, from ``metrics.json`` and the rows of the cases.
 
 TaskFigures = Mapping[str, Any]
-_HEADLINES = tuple(dict.fromkeys(HEADLINE.values()))
+_HEADLINES = headlines()
 
 
 def headline_of(task: TaskFigures) -> str:

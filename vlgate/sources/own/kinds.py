@@ -7,9 +7,11 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import lru_cache
 from types import MappingProxyType
 
 from vlgate.errors import nearest, short
+from vlgate.metrics.shapes import SHAPES
 from vlgate.sources.reading.records import Record
 from vlgate.sources.reading.source import QUAD_TRUTHS, quad_requests
 from vlgate.types import Ask, Capability, LazyImage, Match, Request, Shape
@@ -212,6 +214,18 @@ def quad(record: Record, find: Find) -> Asked:
     return quad_requests(images, captions), QUAD_TRUTHS
 
 
+def by_shape(record: Record, find: Find) -> Asked:
+    """Texts of one image by the fields that their shape names, true and false ones as its contrasts say."""
+    spec = SHAPES[record.text("shape")]
+    false = {second for _, second in spec.contrasts}
+    truths = tuple(place not in false for place in range(len(spec.fields)))
+    texts = [record.text(field) for field in spec.fields]
+    true = tuple(text for text, truth in zip(texts, truths, strict=True) if truth)
+    refuse_same(record, "a true and a false text are", true, tuple(text for text in texts if text not in true))
+    image = find(record, record.text("image"))
+    return tuple(Match(image=image, text=text) for text in texts), truths
+
+
 def sentence_set(record: Record, find: Find) -> Asked:
     """Two true and two false sentences.
 
@@ -341,6 +355,11 @@ def kind_of(record: Record) -> CaseKind:
 
     Raises: DataError if the line has the fields of no kind, or of several kinds.
     """
+    named = [name for name, spec in SHAPES.items() if spec.fields]
+    if named and "shape" in record.fields:
+        if record.text("shape") not in named:
+            record.reject("shape", " or ".join(map(repr, named)))
+        return _kind_of_shape(record.text("shape"))
     marks = [mark for mark in (*_KINDS, "question") if mark in record.fields]
     if "prior" in record.fields and not marks:
         return _TWINS
@@ -351,6 +370,12 @@ def kind_of(record: Record) -> CaseKind:
     if marks == ["true"] and type(record.fields.get("false")) is str:
         return _TWO_TRUE
     return _KINDS[marks[0]]
+
+
+@lru_cache(maxsize=64)  # the lines of a task must be of the same kind, not of equal ones
+def _kind_of_shape(shape: Shape) -> CaseKind:
+    needed = ("shape", "image", *SHAPES[shape].fields)
+    return CaseKind(shape=shape, capability="foil", needed=needed, ask=by_shape, allowed=_BOX)
 
 
 def _of_question(record: Record) -> CaseKind:

@@ -116,7 +116,6 @@ def _curve(found: Acuity) -> Iterator[Markup]:
 
 
 def _observed(places: FloatArray, asked: Counts, right: Counts) -> Iterator[Markup]:
-    """The shares of right replies with their intervals; neighbouring levels with few trials share a point."""
     bar = Markup('<line class="bar" x1="{x}" x2="{x}" y1="{}" y2="{}"/>')
     dot = Markup('<circle class="point" cx="{}" cy="{}" r="{:.1f}"><title>{} of {} right</title></circle>')
     for some in _groups(asked):
@@ -127,7 +126,6 @@ def _observed(places: FloatArray, asked: Counts, right: Counts) -> Iterator[Mark
 
 
 def _groups(asked: Counts) -> Iterator[list[int]]:
-    """Yield the positions of neighbouring levels with ``_TOGETHER`` trials in all, or what is left at the end."""
     group: list[int] = []
     for place in np.flatnonzero(asked).tolist():
         group.append(place)
@@ -258,10 +256,7 @@ class Drawn:
 
 
 def gates_of(file: Path) -> tuple[AcuityGate, ...]:
-    """Return the gates in the section ``[acuity]`` of a thresholds file; its other sections belong to runs.
-
-    Raises: ThresholdsError if the file cannot be read, or that section is wrong.
-    """
+    """Return the gates in the section ``[acuity]`` of a thresholds file; its other sections belong to runs."""
     _, content = toml_of(file)
     ours = {name: value for name, value in content.items() if name not in {"gate", "limit", "defaults", "checks"}}
     return checked_thresholds(file, ours, {}).acuity
@@ -276,14 +271,7 @@ def draw(
 ) -> Drawn:
     """Say what charts cost, ask the model, and decide the gates of these faculties.
 
-    Args:
-        options: the model, the device, the batch size and the seed.
-        faculties: the charts to draw.
-        gates: the gates of the thresholds file.
-        limit: the most calls; None for the usual number of trials.
-        say: takes a line to print.
-
-    Raises: OptionError if the limit is too small, or the model cannot be loaded or asked.
+    - ``limit``: the most calls; None for the usual number of trials.
     """
     price = cost(faculties, limit)
     try:
@@ -304,7 +292,6 @@ def written(drawn: Drawn, earlier: ChartRun | None, folder: Path) -> list[str]:
     """Write ``acuity.json``, ``acuity.svg`` and ``acuity.html`` into a folder.
 
     Returns: the lines of the table.
-    Raises: OSError if a file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     release = drawn.release

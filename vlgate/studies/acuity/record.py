@@ -53,7 +53,6 @@ def text_of(release: ChartRun, decisions: Sequence[AcuityDecision] = ()) -> str:
 
 
 def _chart(one: Acuity) -> dict[str, object]:
-    """The fields of a chart, and for a reader of the file the levels with their unit."""
     low, high = one.interval
     told = {"level": one.level, "low": low, "high": high, "unit": one.about.unit, "calls": one.calls}
     kept = {name: value for name, value in asdict(one).items() if name not in {"faculty", "low", "high"}}
@@ -62,10 +61,7 @@ def _chart(one: Acuity) -> dict[str, object]:
 
 
 def read_release(place: Path) -> ChartRun:
-    """Read the charts of an earlier release from its file, or the folder that it is in.
-
-    Raises: OptionError if there is no such file, or it is not one that ``vlgate acuity`` wrote.
-    """
+    """Read the charts of an earlier release from its file, or the folder that it is in."""
     file = place / FILE if place.is_dir() else place
     try:
         content = json.loads(file.read_text(encoding="utf-8"))

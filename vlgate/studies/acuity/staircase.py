@@ -106,10 +106,7 @@ class Cost:
 
 
 def chosen(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the faculties of these names, in their usual order; all of them for no name.
-
-    Raises: UnknownNameError for a name that is none.
-    """
+    """Return the faculties of these names, in their usual order; all of them for no name."""
     for name in names:
         if name not in FACULTIES:
             raise UnknownNameError("faculty", name, FACULTIES)
@@ -117,10 +114,7 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def cost(faculties: Sequence[str], limit: int | None = None) -> Cost:
-    """Return what charts of these faculties cost at most, within a limit of calls.
-
-    Raises: OptionError if the limit leaves fewer than ``LEAST`` trials to a chart.
-    """
+    """Return what charts of these faculties cost at most, within a limit of calls."""
     pace = 2 * PACE * CALLS
     trials = TRIALS if limit is None else min(TRIALS, (limit - pace) // (CALLS * len(faculties)))
     if trials < LEAST:
@@ -158,7 +152,6 @@ class _Chart:
     unscored: int = 0
 
     def round(self, number: int) -> list[Trial]:
-        """Make the next trials."""
         levels = FACULTIES[self.faculty].levels()
         trials = []
         for place in self.staircase.following(number).tolist():
@@ -182,7 +175,6 @@ class _Chart:
         self.staircase.add(np.array(places, np.int64), np.array(right, np.bool_))
 
     def result(self) -> Acuity:
-        """Return what the trials show."""
         stairs, found = self.staircase, self.staircase.fit()
         return Acuity(
             faculty=self.faculty,
@@ -205,8 +197,6 @@ def charts(predictor: Predictor, faculties: Sequence[str], trials: int, seed: in
 
     Each call of the predictor has a round of every chart that is not decided. The trials depend on the seed and on the
     replies; the same replies give the same charts.
-
-    Raises: as ``Predictor.predict``.
     """
     begun = [_Chart(faculty=name, staircase=Staircase.over(FACULTIES[name].places()), seed=seed) for name in faculties]
     while True:
@@ -221,7 +211,6 @@ def charts(predictor: Predictor, faculties: Sequence[str], trials: int, seed: in
 
 
 def _word(chart: _Chart, found: Fit) -> Word:
-    """Say what the trials of a chart show."""
     stairs = chart.staircase
     if chart.unscored:
         return "unscored"

@@ -104,14 +104,7 @@ def two_of(chance: np.random.Generator, words: Collection[str]) -> tuple[str, st
 def placed(
     looks: Sequence[str], side: float, centre: Point, measure: Callable[[float, float], float] = max
 ) -> GqaObject:
-    """Return a thing around a centre, moved into the image if it would not be inside.
-
-    Args:
-        looks: its kind, its colour, and perhaps its pattern.
-        side: the ``measure`` of its width and height, in pixels: the longer side, or ``min`` for the shorter one.
-        centre: x and y in pixels.
-        measure: what ``side`` is.
-    """
+    """Return a thing around a centre, moved into the image if it would not be inside."""
     kind, *attributes = looks
     left, top, right, bottom = extent(CATALOGUE[kind].look(attributes))
     scale = side / measure(right - left, bottom - top)
@@ -161,8 +154,6 @@ _FORMS = {
 
 def before(chance: np.random.Generator, things: Sequence[tuple[str, str]], words: int) -> str:
     """Return true sentences about things, each a colour and a noun, with so many words in all.
-
-    Raises: ValueError for 1, 2, 3 and 7 words, which no sentences have.
 
     >>> len(before(np.random.default_rng(0), [("red", "cup")], 13).split())
     13

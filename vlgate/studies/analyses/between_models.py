@@ -8,8 +8,9 @@ import numpy as np
 
 from vlgate.metrics.clusters import numbered
 from vlgate.metrics.paired import difference
+from vlgate.record.cases import CaseTable
 from vlgate.studies.analyses.resampling import kappa, share
-from vlgate.studies.analyses.runs import Cases, Run, chosen, pairs, shared
+from vlgate.studies.analyses.runs import Run, chosen, chosen_of, pairs, shared
 from vlgate.studies.analyses.tables import Row, Table, measured
 
 # Two models on the same cases: how often they agree, and which of the other's right cases each has right, too.
@@ -20,17 +21,16 @@ def agreement_table(runs: Sequence[Run], pattern: str, headline: str) -> Table:
 
     Cohen's kappa is the agreement beyond that of two models that are right as often, but independently of each other.
     """
-    rows = tuple(
-        _agreement((task, one.name, other.name), first, second, headline)
-        for one, other in pairs(runs)
-        for task, first, second in _both(one, other, pattern, headline)
-    )
+    rows: list[Row] = []
+    for one, other in pairs(runs):
+        for task, first, second in _both(one, other, pattern, headline):
+            rows += _agreement((task, one.name, other.name), first, second, headline)
     return Table(
         title="Agreement between models",
         about=f"share of the n cases of both runs on which both models have the same verdict ({headline})",
         labels=("task", "model", "other model"),
         value="same verdict",
-        rows=rows,
+        rows=tuple(rows),
         more=("kappa", "kappa low", "kappa high", "both right", "both wrong"),
     )
 
@@ -38,35 +38,26 @@ def agreement_table(runs: Sequence[Run], pattern: str, headline: str) -> Table:
 def coverage_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Sequence[str], of: str) -> Table:
     """Show which share of what the other model has right a model has right, too.
 
-    Args:
-        runs: the runs.
-        pattern: of the tasks.
-        headline: the headline metric of the tasks.
-        metrics: names of one or several facts; the shares of several are of all their values together.
-        of: what these facts are of: ``answers``, ``pairs``, ...
-
     Returns: a row per task and ordered pair of runs; ``n`` counts what the other model has right.
     """
     rows: list[Row] = []
     for one in runs:
         for other in (run for run in runs if run is not one):
             for task, first, second in _both(one, other, pattern, headline):
-                row = covered((task, one.name, other.name), first, second, metrics)
-                rows += [row] if row is not None else []
+                rows += covered((task, one.name, other.name), first, second, metrics)
     labels = ("task", "model", "has right of what this one has")
     about = f"share of the n {of} that the other model has right and this one, too"
     return Table(title=f"Coverage between models: {of}", about=about, labels=labels, value="coverage", rows=tuple(rows))
 
 
-def covered(labels: tuple[str, ...], first: Cases, second: Cases, metrics: Sequence[str]) -> Row | None:
-    """Return the share of the second model's right values that are right in the first, too; None if none is right."""
-    has = np.concatenate([first.facts[name] == 1.0 for name in metrics])
-    other = np.concatenate([second.facts[name] == 1.0 for name in metrics])
-    found = share(has, numbered(np.tile(first.groups.codes, len(metrics))), other)
-    return None if found is None else measured(labels, found)
+def covered(labels: tuple[str, ...], first: CaseTable, second: CaseTable, metrics: Sequence[str]) -> list[Row]:
+    """Return the share of the second model's right values that are right in the first, too; no row if none is right."""
+    has = np.concatenate([first.case_metrics[name] == 1.0 for name in metrics])
+    other = np.concatenate([second.case_metrics[name] == 1.0 for name in metrics])
+    return measured(labels, share(has, numbered(np.tile(first.groups.codes, len(metrics))), other))
 
 
-def _both(one: Run, other: Run, pattern: str, headline: str) -> Iterator[tuple[str, Cases, Cases]]:
+def _both(one: Run, other: Run, pattern: str, headline: str) -> Iterator[tuple[str, CaseTable, CaseTable]]:
     there = chosen(other, pattern, headline)
     for task, cases in chosen(one, pattern, headline).items():
         if task in there:
@@ -75,8 +66,8 @@ def _both(one: Run, other: Run, pattern: str, headline: str) -> Iterator[tuple[s
                 yield task, first, second
 
 
-def _agreement(labels: tuple[str, ...], first: Cases, second: Cases, headline: str) -> Row:
-    a, b = first.facts[headline] == 1.0, second.facts[headline] == 1.0
+def _agreement(labels: tuple[str, ...], first: CaseTable, second: CaseTable, headline: str) -> list[Row]:
+    a, b = first.case_metrics[headline] == 1.0, second.case_metrics[headline] == 1.0
     beyond = kappa(a, b, first.groups)
     more = {
         "kappa": beyond.value,
@@ -85,10 +76,7 @@ def _agreement(labels: tuple[str, ...], first: Cases, second: Cases, headline: s
         "both right": int((a & b).sum()),
         "both wrong": int((~a & ~b).sum()),
     }
-    found = share(a == b, first.groups)
-    if found is None:
-        raise ValueError(f"{labels}: no case is in both runs")
-    return measured(labels, found, more)
+    return measured(labels, share(a == b, first.groups), more)
 
 
 # What text alone reaches, beside what a model reaches with the image.
@@ -103,19 +91,14 @@ def blind_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Seque
             for metric in metrics:
                 blind = found.get(metric, {}).get("blind")
                 if blind is not None:
-                    one = found[metric]
-                    more = {"chance": one.get("chance"), "text only": float(blind["value"])}
-                    beyond = float(one["value"]) - float(blind["value"])
-                    rows.append(
-                        Row(
-                            labels=(run.name, task, metric),
-                            value=one["value"],
-                            low=one["low"],
-                            high=one["high"],
-                            n=one["n"],
-                            more={**more, "beyond text": beyond},
-                        )
-                    )
+                    whole = found[metric]
+                    more = {
+                        "chance": whole.get("chance"),
+                        "text only": float(blind["value"]),
+                        "beyond text": float(whole["value"]) - float(blind["value"]),
+                    }
+                    figures = {name: whole[name] for name in ("value", "low", "high", "n")}
+                    rows.append(Row(labels=(run.name, task, metric), **figures, more=more))
     return Table(
         title="Against text alone",
         about="value of n cases, beside that of the text-only model of the run, which sees no image",
@@ -127,28 +110,15 @@ def blind_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Seque
 
 
 def reader_table(runs: Sequence[Run], reader: Run, pattern: str, headline: str, source: str) -> Table:
-    """Compare runs with that of a language model on the same cases: how much more the models have right.
-
-    Args:
-        runs: the runs of models.
-        reader: the run of a language model, which prefers the text with the lower perplexity.
-        pattern: of the tasks.
-        headline: the headline metric of the tasks.
-        source: the tables of the paper that compare them.
-    """
+    """Compare runs with that of a language model on the same cases: how much more the models have right."""
     rows: list[Row] = []
     there = chosen(reader, pattern, headline)
-    for run in runs:
-        for task, cases in chosen(run, pattern, headline).items():
-            first, second = shared(there[task], cases) if task in there else (cases.take(()), cases.take(()))
-            if first.ids:
-                before, after = first.facts[headline], second.facts[headline]
-                found = difference(before, after, first.groups)
-                more = {headline: float(after.mean()), reader.name: float(before.mean())}
-                row = Row(
-                    labels=(run.name, task), value=found.value, low=found.low, high=found.high, n=found.n, more=more
-                )
-                rows.append(row)
+    for run, task, cases in chosen_of(runs, pattern, headline):
+        first, second = shared(there[task], cases) if task in there else (cases.take([]), cases.take([]))
+        if len(first):
+            before, after = first.case_metrics[headline], second.case_metrics[headline]
+            more = {headline: float(after.mean()), reader.name: float(before.mean())}
+            rows += measured((run.name, task), difference(before, after, first.groups), more)
     return Table(
         title="Against a language model",
         about=f"difference of {headline} from that of {reader.name}, which reads, on the n cases of both ({source})",

@@ -12,14 +12,15 @@ from statistics import fmean
 import numpy as np
 
 from vlgate.errors import DataError
-from vlgate.metrics import score_rules
 from vlgate.metrics.measures import wins
+from vlgate.metrics.shapes import SHAPES
 from vlgate.perturb.foils.candidates import WordTable
+from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import beside
 from vlgate.sources.reading.text_files import read_text
 from vlgate.studies.analyses.between_models import agreement_table, reader_table
 from vlgate.studies.analyses.resampling import library, share
-from vlgate.studies.analyses.runs import FEWEST, Cases, Run, chosen, pattern_of, verbs_of
+from vlgate.studies.analyses.runs import FEWEST, Run, chosen, chosen_of, keys_of, pattern_of, verbs_of
 from vlgate.studies.analyses.tables import Analysis, Row, Table, measured
 from vlgate.types import FloatArray
 
@@ -82,13 +83,7 @@ class Features:
 
 
 def average(text: str, table: WordTable, *, logarithm: bool = False) -> float:
-    """Return the mean of a table's numbers over the words of a text except stop words; NaN if it has none.
-
-    Args:
-        text: the text.
-        table: numbers of words.
-        logarithm: take the natural logarithms of the numbers, which are counts; words with a count of 0 are left out.
-    """
+    """Return the mean of a table's numbers over the words of a text except stop words; NaN if it has none."""
     words = [word for word in map(_word, text.split()) if word and word not in _STOP]
     values = [value for value in map(table.value, words) if value is not None and (value > 0 or not logarithm)]
     return fmean(map(log, values) if logarithm else values) if values else nan
@@ -100,7 +95,6 @@ def read_features(file: Path) -> tuple[dict[tuple[str, str], dict[str, float]], 
     The first line has the titles: ``text``, ``image`` if the numbers depend on it, and a name for each number.
 
     Returns: the numbers by image and text, and their names.
-    Raises: DataError, which names the file and line, if it is not such a file.
     """
     rows = csv.reader(read_text(file, _REMEDY).splitlines())
     titles = next(rows, [])
@@ -142,7 +136,7 @@ SIGNIFICANT = 0.01
 _PASSIVE = (0.0, 1.0, 0.0, 1.0)  # of the four sentences of a set of two voices
 
 
-def linear_table(model: str, task: str, cases: Cases, known: Features) -> Table:
+def linear_table(model: str, task: str, cases: CaseTable, known: Features) -> Table:
     """Fit the score of each sentence of a task by least squares, ``score ~ length + voice + ... + verb``.
 
     Sentences that lack a number are left out. A predictor that is constant, or that follows from those before it, has
@@ -166,7 +160,7 @@ def linear_table(model: str, task: str, cases: Cases, known: Features) -> Table:
     )
 
 
-def sentences(cases: Cases, known: Features) -> tuple[FloatArray, dict[str, FloatArray], FloatArray]:
+def sentences(cases: CaseTable, known: Features) -> tuple[FloatArray, dict[str, FloatArray], FloatArray]:
     """Return the scores of the sentences of some sets, their predictors by name, and the numbers of their images.
 
     ``len_sentence`` is the number of words; ``voice/passive`` and ``verb/...`` are 1 or 0. The first verb in the order
@@ -176,7 +170,7 @@ def sentences(cases: Cases, known: Features) -> tuple[FloatArray, dict[str, Floa
     """
     n, k = cases.scores.shape
     found: dict[str, FloatArray] = {"len_sentence": _words(cases)}
-    if "ta_tp" in cases.facts:
+    if "ta_tp" in cases.case_metrics:
         found["voice/passive"] = np.tile(_PASSIVE, n)
     numbers = [
         known.of(image, text)
@@ -248,7 +242,7 @@ def _row(name: str, n: int, images: int, numbers: Sequence[float | None] | None)
     return Row(labels=(name,), value=value, low=low, high=high, n=n, more=more)
 
 
-def _words(cases: Cases) -> FloatArray:
+def _words(cases: CaseTable) -> FloatArray:
     return np.array([len(text.split()) for texts in cases.texts for text in texts], dtype=np.float64)
 
 
@@ -264,22 +258,13 @@ def analyse(
 ) -> Analysis:
     """Analyse the sets of four sentences of some runs.
 
-    Args:
-        runs: the runs of models.
-        features: what is known of the words and sentences, for the linear model; None for their lengths alone.
-        reader: the run of a language model on the same tasks; None without one.
-        tasks: a pattern of task ids; None for those of BLA, or all sets if no run has these.
-
-    Raises: OptionError if no run has sets.
+    - ``features``: what is known of the words and sentences, for the linear model; None for their lengths alone.
+    - ``tasks``: a pattern of task ids; None for those of BLA, or all sets if no run has these.
     """
     pattern = pattern_of(runs, "bla", HEADLINE, tasks)
     known = features or Features()
     tables = [_preferences(runs, pattern), _voices(runs, pattern), _by_verb(runs, pattern)]
-    tables += [
-        linear_table(run.name, task, cases, known)
-        for run in runs
-        for task, cases in chosen(run, pattern, HEADLINE).items()
-    ]
+    tables += [linear_table(run.name, task, cases, known) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
     notes = [*known.lacking]
     if len(runs) > 1:
         tables += [agreement_table(runs, pattern, HEADLINE), _all_of_them(runs, pattern)]
@@ -292,25 +277,26 @@ def analyse(
     )
 
 
-def preferences(cases: Cases) -> tuple[str, ...]:
+def preferences(cases: CaseTable) -> tuple[str, ...]:
     """Return the names of the six preferences that the sets have."""
-    names = next(names for names in score_rules.SET_METRICS.values() if names[-1] in cases.facts)
-    return names[3:]
+    return next(
+        spec.undirected for spec in SHAPES.values() if spec.undirected and spec.undirected[-1] in cases.case_metrics
+    )
 
 
-def passive_preference(cases: Cases) -> FloatArray | None:
+def passive_preference(cases: CaseTable) -> FloatArray | None:
     """Return, for each set, in how many of its four pairs of two voices the passive sentence scores higher, as a share.
 
     Returns: shape (n,); None if the sets are not of two voices.
     """
-    if "ta_tp" not in cases.facts:
+    if "ta_tp" not in cases.case_metrics:
         return None
     active_true, passive_true, active_false, passive_false = cases.scores.T
     pairs = [(passive, active) for passive in (passive_true, passive_false) for active in (active_true, active_false)]
     return np.asarray(np.mean([wins(passive, active) for passive, active in pairs], axis=0))
 
 
-def noun_orders(cases: Cases) -> FloatArray | None:
+def noun_orders(cases: CaseTable) -> FloatArray | None:
     """Return, for each set, whether the same order of the two nouns is preferred in both voices.
 
     A model that goes by the order of the nouns prefers the true active to the false one, and the false passive to the
@@ -318,7 +304,7 @@ def noun_orders(cases: Cases) -> FloatArray | None:
 
     Returns: shape (n,), 1.0 or 0.0; None if the sets are not of two voices.
     """
-    if "ta_tp" not in cases.facts:
+    if "ta_tp" not in cases.case_metrics:
         return None
     active_true, passive_true, active_false, passive_false = cases.scores.T
     agent_first = wins(active_true, active_false) * wins(passive_false, passive_true)
@@ -327,15 +313,11 @@ def noun_orders(cases: Cases) -> FloatArray | None:
 
 def _preferences(runs: Sequence[Run], pattern: str) -> Table:
     rows: list[Row] = []
-    for run in runs:
-        for task, cases in chosen(run, pattern, HEADLINE).items():
-            for name in preferences(cases):
-                found = share(cases.facts[name], cases.groups)
-                if found is not None:
-                    printed = {one.model: one.value for one in beside(task, name)}
-                    rows.append(
-                        measured((run.name, task, name), found, {model: printed.get(model) for model in _PAPER})
-                    )
+    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+        for name in preferences(cases):
+            printed = {figure.model: figure.value for figure in beside(task, name)}
+            more = {model: printed.get(model) for model in _PAPER}
+            rows += measured((run.name, task, name), share(cases.case_metrics[name], cases.groups), more)
     return Table(
         title="Preferences",
         about=f"share of the n sets in which the sentence named first scores higher ({_SOURCE}, Tables 7.1 and 7.4)",
@@ -348,12 +330,10 @@ def _preferences(runs: Sequence[Run], pattern: str) -> Table:
 
 def _voices(runs: Sequence[Run], pattern: str) -> Table:
     rows: list[Row] = []
-    for run in runs:
-        for task, cases in chosen(run, pattern, HEADLINE).items():
-            for name, found in (("passive", passive_preference(cases)), ("same noun order", noun_orders(cases))):
-                metric = None if found is None else share(found, cases.groups)
-                if metric is not None:
-                    rows.append(measured((run.name, task, name), metric))
+    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+        for name, values in (("passive", passive_preference(cases)), ("same noun order", noun_orders(cases))):
+            if values is not None:
+                rows += measured((run.name, task, name), share(values, cases.groups))
     return Table(
         title="Voices and the order of the nouns",
         about="over n sets: share of the pairs of an active and a passive sentence in which the passive one scores "
@@ -366,14 +346,13 @@ def _voices(runs: Sequence[Run], pattern: str) -> Table:
 
 def _by_verb(runs: Sequence[Run], pattern: str) -> Table:
     rows: list[Row] = []
-    for run in runs:
-        for task, cases in chosen(run, pattern, HEADLINE).items():
-            verbs = np.array(verbs_of(cases))
-            for verb in sorted({*verbs.tolist()} - {""}, key=lambda one: (one == "other", one)):
-                for metric in ("sen_acc", "set_acc", "set_error", *preferences(cases)):
-                    found = share(cases.facts[metric], cases.groups, verbs == verb)
-                    if found is not None:
-                        rows.append(measured((run.name, task, verb, metric), found))
+    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+        verbs = np.array(verbs_of(cases))
+        for verb in sorted({*verbs.tolist()} - {""}, key=lambda one: (one == "other", one)):
+            for metric in ("sen_acc", "set_acc", "set_error", *preferences(cases)):
+                rows += measured(
+                    (run.name, task, verb, metric), share(cases.case_metrics[metric], cases.groups, verbs == verb)
+                )
     return Table(
         title="By verb",
         about=f"of the n sets with a verb; verbs of fewer than {FEWEST} sets are other ({_SOURCE}, Tables 7.2 and 7.3)",
@@ -384,23 +363,20 @@ def _by_verb(runs: Sequence[Run], pattern: str) -> Table:
 
 
 def _all_of_them(runs: Sequence[Run], pattern: str) -> Table:
-    """In which share of the sets every model has the whole set right, and every model both false sentences above."""
     rows: list[Row] = []
     for task, cases in chosen(runs[0], pattern, HEADLINE).items():
         others = [chosen(run, pattern, HEADLINE).get(task) for run in runs[1:]]
-        there = [dict(zip(one.asked, range(len(one.ids)), strict=True)) for one in others if one is not None]
-        kept = [row for row, key in enumerate(cases.asked) if all(key in places for places in there)]
+        there = [dict(zip(keys_of(one), range(len(one)), strict=True)) for one in others if one is not None]
+        kept = [row for row, key in enumerate(keys_of(cases)) if all(key in places for places in there)]
         if not kept or len(there) < len(runs) - 1:
             continue
         first = cases.take(kept)
         for metric in (HEADLINE, "set_error"):
-            every = first.facts[metric] == 1.0
+            every = first.case_metrics[metric] == 1.0
             for one, places in zip(others, there, strict=True):
                 if one is not None:
-                    every &= one.facts[metric][[places[key] for key in first.asked]] == 1.0
-            found = share(every.astype(np.float64), first.groups)
-            if found is not None:
-                rows.append(measured((task, metric), found, {"sets": int(every.sum())}))
+                    every &= one.case_metrics[metric][[places[key] for key in keys_of(first)]] == 1.0
+            rows += measured((task, metric), share(every, first.groups), {"sets": int(every.sum())})
     return Table(
         title="Sets that are right, or wrong, in all models",
         about=f"share of the n sets of all runs in which each model has set_acc, or set_error ({_SOURCE}, §7.3)",

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from vlgate.judging.answers import normal_answer, read_answer
+from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
 from vlgate.studies.analyses.between_models import blind_table, coverage_table
 from vlgate.studies.analyses.resampling import correlate, correlated, share
-from vlgate.studies.analyses.runs import Cases, Run, chosen, pattern_of
+from vlgate.studies.analyses.runs import Run, chosen, chosen_of, pattern_of
 from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table, measured
 
 HEADLINE = "c_acc"
@@ -26,11 +27,7 @@ _FULL = frozenset({"8", "9", "10", "11", "12"})  # the tables with all metrics o
 def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
     """Analyse the pairs of questions of some runs.
 
-    Args:
-        runs: the runs of models.
-        tasks: a pattern of task ids; None for those of CARETS, or all pairs of questions if no run has these.
-
-    Raises: OptionError if no run has pairs of questions.
+    - ``tasks``: a pattern of task ids; None for those of CARETS, or all pairs of questions if no run has these.
     """
     pattern = pattern_of(runs, "carets", HEADLINE, tasks)
     tables = [_gaps(runs, pattern), _across(runs, pattern), _answers(runs, pattern), _replies(runs, pattern)]
@@ -48,14 +45,14 @@ def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
     )
 
 
-def change_of(cases: Cases, row: int) -> str:
+def change_of(cases: CaseTable, row: int) -> str:
     """Name what happens to the verdict and the answer of a pair, from its original to its perturbed question."""
-    first, second = (cases.facts[f"acc_{name}"][row] == 1.0 for name in _ORDER)
+    first, second = (cases.case_metrics[f"acc_{name}"][row] == 1.0 for name in _ORDER)
     if first and second:
         return "right, right"
     if first or second:
         return "right, wrong" if first else "wrong, right"
-    if None in cases.answers[row] or ("read" in cases.facts and cases.facts["read"][row] < 1.0):
+    if None in cases.answers[row] or ("read" in cases.case_metrics and cases.case_metrics["read"][row] < 1.0):
         return _SILENT  # a tie, or a reply that could not be read, is the same as no other answer
     answers = [_said(answer) for answer in cases.answers[row]]
     return "wrong, same answer" if answers[0] == answers[1] else "wrong, another answer"
@@ -63,23 +60,19 @@ def change_of(cases: Cases, row: int) -> str:
 
 def _gaps(runs: Sequence[Run], pattern: str) -> Table:
     rows: list[Row] = []
-    for run in runs:
-        for task, cases in chosen(run, pattern, HEADLINE).items():
-            values = {
-                name: cases.facts[name] for name in ("acc", "cons", HEADLINE, *(f"acc_{name}" for name in _ORDER))
-            }
-            found = share(values["acc"] - values[HEADLINE], cases.groups)
-            if found is not None:
-                rows.append(
-                    measured((run.name, task), found, {name: float(one.mean()) for name, one in values.items()})
-                )
+    names = ("acc", "cons", HEADLINE, *(f"acc_{name}" for name in _ORDER))
+    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+        more = {name: float(cases.case_metrics[name].mean()) for name in names}
+        rows += measured(
+            (run.name, task), share(cases.case_metrics["acc"] - cases.case_metrics[HEADLINE], cases.groups), more
+        )
     return Table(
         title="Consistency and accuracy",
         about=f"share of right answers less the share of the n pairs with two right answers ({_SOURCE}, R1)",
         labels=("model", "task"),
         value="acc - c_acc",
         rows=tuple(rows),
-        more=("acc", "cons", "c_acc", "acc_original", "acc_perturbed"),
+        more=names,
     )
 
 
@@ -94,7 +87,7 @@ def _across(runs: Sequence[Run], pattern: str) -> Table:
         rows.append(correlated(("the paper's models", str(target)), correlate(acc, cons)))
     tasks = dict.fromkeys(task for run in runs for task in chosen(run, pattern, HEADLINE))
     for task in tasks if len(runs) > 1 else ():
-        there = [run.tasks[task].facts for run in runs if task in run.tasks]
+        there = [run.tasks[task].case_metrics for run in runs if task in run.tasks]
         acc, cons = (np.array([facts[name].mean() for facts in there]) for name in ("acc", "cons"))
         rows.append(correlated(("the runs", task), correlate(acc, cons)))
     return Table(
@@ -109,13 +102,10 @@ def _across(runs: Sequence[Run], pattern: str) -> Table:
 
 def _answers(runs: Sequence[Run], pattern: str) -> Table:
     rows: list[Row] = []
-    for run in runs:
-        for task, cases in chosen(run, pattern, HEADLINE).items():
-            changes = np.array([change_of(cases, row) for row in range(len(cases.ids))])
-            for change in _CHANGES if _SILENT in changes else _CHANGES[:-1]:
-                found = share((changes == change).astype(np.float64), cases.groups)
-                if found is not None:
-                    rows.append(measured((run.name, task, change), found))
+    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+        changes = np.array([change_of(cases, row) for row in range(len(cases))])
+        for change in _CHANGES if _SILENT in changes else _CHANGES[:-1]:
+            rows += measured((run.name, task, change), share(changes == change, cases.groups))
     return Table(
         title="From the original to the perturbed question",
         about="share of the n pairs by what the model has right: the original answer, the perturbed one",
@@ -127,15 +117,14 @@ def _answers(runs: Sequence[Run], pattern: str) -> Table:
 
 def _replies(runs: Sequence[Run], pattern: str) -> Table:
     rows: list[Row] = []
-    for run in runs:
-        for task, cases in chosen(run, pattern, HEADLINE).items():
-            for kind in sorted({tags.get("question_type", "") for tags in cases.tags}):
-                kept = [
-                    row
-                    for row, tags in enumerate(cases.tags)
-                    if tags.get("question_type", "") == kind and tags.get("form", "binary") == "binary"
-                ]
-                rows += _replies_of((run.name, task, kind), cases.take(kept)) if kept else []
+    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+        for kind in sorted({tags.get("question_type", "") for tags in cases.tags}):
+            kept = [
+                row
+                for row, tags in enumerate(cases.tags)
+                if tags.get("question_type", "") == kind and tags.get("form", "binary") == "binary"
+            ]
+            rows += _replies_of((run.name, task, kind), cases.take(kept)) if kept else []
     return Table(
         title="Replies to questions of yes or no",
         about=f"share of the n questions that the model answers right, and of each reply ({_SOURCE}, Table 3)",
@@ -146,19 +135,17 @@ def _replies(runs: Sequence[Run], pattern: str) -> Table:
     )
 
 
-def _replies_of(labels: tuple[str, str, str], cases: Cases) -> list[Row]:
+def _replies_of(labels: tuple[str, str, str], cases: CaseTable) -> list[Row]:
     rows: list[Row] = []
     for place, which in enumerate(_ORDER):
         truths = np.array([normal_answer(truths[place]) for truths in cases.truths])
         counts = Counter(_reply(answers[place]) for answers in cases.answers)
-        right = cases.facts[f"acc_{which}"]
-        found = share(right, cases.groups)
-        if found is not None:
-            more: dict[str, Detail] = {name: counts[name] / found.n for name in _REPLIES}
-            for truth in ("yes", "no"):
-                there = truths == truth
-                more[f"right if {truth}"] = float(right[there].mean()) if there.any() else None
-            rows.append(measured((*labels, which), found, more))
+        right = cases.case_metrics[f"acc_{which}"]
+        more: dict[str, Detail] = {name: counts[name] / len(cases) for name in _REPLIES}
+        for truth in ("yes", "no"):
+            there = truths == truth
+            more[f"right if {truth}"] = float(right[there].mean()) if there.any() else None
+        rows += measured((*labels, which), share(right, cases.groups), more)
     return rows
 
 

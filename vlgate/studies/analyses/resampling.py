@@ -38,10 +38,7 @@ class Correlation:
 
 
 def library(name: str) -> Any:
-    """Import a module of scipy or statsmodels.
-
-    Raises: OptionError if the package is not installed.
-    """
+    """Import a module of scipy or statsmodels."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -56,16 +53,11 @@ def correlate(
     The interval is that of Fisher's z if the pairs are independent. If images repeat, and for ranks, it is the
     percentile interval of a bootstrap that draws whole images.
 
-    Args:
-        x: shape (n,).
-        y: shape (n,).
-        groups: the images of the pairs; None if the pairs are independent.
-        rank: correlate the ranks.
-        seed: of the bootstrap.
+    - ``x``: shape (n,).
+    - ``y``: shape (n,).
+    - ``groups``: the images of the pairs; None if the pairs are independent.
 
     Returns: the correlation, without a value if there are fewer than four pairs or one side is constant.
-    Raises: ValueError if the shapes differ.
-
     >>> found = correlate(np.arange(8.0), np.array([0, 1, 2, 3, 4, 5, 7, 6.0]))
     >>> round(found.value, 3), found.n
     (0.976, 8)
@@ -121,11 +113,8 @@ def bootstrap(
     The percentiles are further apart than 2.5 and 97.5 if images are few, as by Hesterberg (2015, The American
     Statistician 69, section 4.1.3): resamples vary too little, and few images have a t for a z.
 
-    Args:
-        parts: shape (n, k), what each case adds to the k sums.
-        groups: the images of the cases.
-        statistic: from sums of shape (b, k) to values of shape (b,); NaN if it is not defined.
-        seed: of the resamples.
+    - ``parts``: shape (n, k), what each case adds to the k sums.
+    - ``statistic``: from sums of shape (b, k) to values of shape (b,); NaN if it is not defined.
 
     Returns: (low, high); NaN if there are fewer than ten images, or no resample has a value.
     """
@@ -188,7 +177,6 @@ def share(values: NDArray[Any], groups: Clusters, rows: NDArray[np.bool_] | None
 
 
 def _within(value: float, ends: tuple[float, float], p: float | None, n: int) -> Correlation:
-    """A correlation whose interval holds its value; without an interval if there is none."""
     known = not any(map(np.isnan, ends))
     low, high = (min(ends[0], value), max(ends[1], value)) if known else (None, None)
     return Correlation(value=value, low=low, high=high, p=p, n=n)

@@ -2,89 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.errors import OptionError
-from vlgate.metrics.clusters import Clusters, clusters, recorded_clusters
-from vlgate.metrics.names import HEADLINE
-from vlgate.record.cases import digest_of, fact_names, read_cases, rows_at
+from vlgate.metrics.shapes import headlines
+from vlgate.record.cases import CaseTable, case_tables, rows_at
 from vlgate.record.folder import RecordedRun, read_run, refuse_incomplete
 from vlgate.studies.analyses.tables import DRAWN
-from vlgate.types import FloatArray
-
-# The cases of finished runs, as the analyses take them: what was asked, what was replied, and how it was judged.
-
-_COLUMNS = ("task", "case", "state", "images", "texts", "truths", "scores", "answers", "tags")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cases:
-    """The n judged cases of a task.
-
-    Attributes:
-        ids: their ids.
-        images: the keys of the images of their requests; None for a request without an image.
-        texts: the texts or questions of their requests.
-        truths: ``true`` or ``false`` for each text, the right answer for each question.
-        scores: the scores of their requests, shape (n, k); NaN for a question.
-        answers: the answers to their requests; None for a text, and for a tie.
-        tags: their tags.
-        facts: what each case contributes to the metrics, by name, shape (n,); NaN if it does not have it.
-    """
-
-    ids: tuple[str, ...]
-    images: tuple[tuple[str | None, ...], ...] = field(repr=False)
-    texts: tuple[tuple[str, ...], ...] = field(repr=False)
-    truths: tuple[tuple[str, ...], ...] = field(repr=False)
-    scores: FloatArray = field(repr=False)
-    answers: tuple[tuple[str | None, ...], ...] = field(repr=False)
-    tags: tuple[Mapping[str, str], ...] = field(repr=False)
-    facts: Mapping[str, FloatArray] = field(repr=False)
-
-    @cached_property
-    def clusters(self) -> tuple[str, ...]:
-        """The name of the cluster of each case; see ``metrics.clusters.recorded_clusters``."""
-        return recorded_clusters(self.ids, self.images, together=False)
-
-    @cached_property
-    def groups(self) -> Clusters:
-        """The clusters of the cases."""
-        return clusters(self.clusters)
-
-    @cached_property
-    def asked(self) -> tuple[tuple[str, str], ...]:
-        """What identifies each case in another run: its id, and a digest of what it asks."""
-        rows = zip(self.ids, self.images, self.texts, self.truths, strict=True)
-        return tuple((name, digest_of(images, texts, truths)) for name, images, texts, truths in rows)
-
-    @property
-    def shape(self) -> str | None:
-        """The headline metric that the cases have, which tells their shape; None if they have none."""
-        return next((name for name in dict.fromkeys(HEADLINE.values()) if name in self.facts), None)
-
-    def take(self, rows: Sequence[int] | NDArray[Any]) -> Cases:
-        """Return the cases at these places."""
-        places = [int(row) for row in rows]
-        return Cases(
-            ids=tuple(self.ids[row] for row in places),
-            images=tuple(self.images[row] for row in places),
-            texts=tuple(self.texts[row] for row in places),
-            truths=tuple(self.truths[row] for row in places),
-            scores=self.scores[places],
-            answers=tuple(self.answers[row] for row in places),
-            tags=tuple(self.tags[row] for row in places),
-            facts={name: values[places] for name, values in self.facts.items()},
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,14 +24,11 @@ class Run:
 
     name: str
     figures: Mapping[str, Any] = field(repr=False)
-    tasks: Mapping[str, Cases] = field(repr=False)
+    tasks: Mapping[str, CaseTable] = field(repr=False)
 
 
 def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
-    """Read finished runs. Runs of the same model have the names of their folders in brackets.
-
-    Raises: OptionError if a folder is not that of a finished run.
-    """
+    """Read finished runs. Runs of the same model have the names of their folders in brackets."""
     found = [_read(folder) for folder in folders]
     names = [run.model for run, _ in found]
     return tuple(
@@ -109,34 +37,36 @@ def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
     )
 
 
-def cases_of(table: Any) -> dict[str, Cases]:
-    """Put the rows of ``cases.parquet``, a table of pyarrow, into the judged cases of each task."""
-    facts = fact_names(table)
-    columns = {name: table.column(name).to_pylist() for name in (*_COLUMNS, *facts)}
-    rows: dict[str, list[int]] = {}
-    for row, (task, state) in enumerate(zip(columns["task"], columns["state"], strict=True)):
-        if state == "judged":
-            rows.setdefault(task, []).append(row)
-    return {task: _cases(columns, facts, places) for task, places in rows.items()}
-
-
 def part_of(run: RecordedRun, table: Any, benchmark: str) -> Run:
     """Return the tasks of a benchmark in a run, with its rows as ``read_cases`` returns them."""
     names = table.column("task").to_pylist()
     places = np.array([place for place, name in enumerate(names) if name.startswith(f"{benchmark}/")], dtype=np.int64)
-    return Run(name=run.model, figures=run.figures, tasks=_apart(run, cases_of(rows_at(table, places))))
+    return Run(name=run.model, figures=run.figures, tasks=_judged(run, rows_at(table, places)))
 
 
-def chosen(run: Run, pattern: str, headline: str) -> dict[str, Cases]:
+def headline_of(cases: CaseTable) -> str | None:
+    """Return the headline metric that the cases have; None if they have none."""
+    return next((name for name in headlines() if name in cases.case_metrics), None)
+
+
+def chosen(run: Run, pattern: str, headline: str) -> dict[str, CaseTable]:
     """Return the tasks of a run that fit a pattern and have a headline metric, by id."""
-    return {task: cases for task, cases in run.tasks.items() if cases.shape == headline and fnmatchcase(task, pattern)}
+    fitting = {task: cases for task, cases in run.tasks.items() if fnmatchcase(task, pattern)}
+    return {task: cases for task, cases in fitting.items() if headline_of(cases) == headline}
+
+
+def chosen_of(runs: Sequence[Run], pattern: str, headline: str) -> Iterator[tuple[Run, str, CaseTable]]:
+    """Yield the chosen tasks of each run: the run, the id and the cases."""
+    return ((run, task, cases) for run in runs for task, cases in chosen(run, pattern, headline).items())
+
+
+def keys_of(cases: CaseTable) -> tuple[tuple[str, str], ...]:
+    """Return what identifies each case in another run: its id, and a digest of what it asks."""
+    return tuple(zip(cases.ids, cases.asked, strict=True))
 
 
 def pattern_of(runs: Sequence[Run], benchmark: str, headline: str, given: str | None) -> str:
-    """Return the pattern of the tasks to analyse: the given one, that of the benchmark, or that of the drawn scenes.
-
-    Raises: OptionError if no task of the runs fits.
-    """
+    """Return the pattern of the tasks to analyse: the given one, that of the benchmark, or that of the drawn scenes."""
     wanted = (given,) if given else (f"{benchmark}/*", DRAWN)
     found = next((pattern for pattern in wanted if any(chosen(run, pattern, headline) for run in runs)), None)
     if found is None:
@@ -146,10 +76,10 @@ def pattern_of(runs: Sequence[Run], benchmark: str, headline: str, given: str | 
     return found
 
 
-def shared(first: Cases, second: Cases) -> tuple[Cases, Cases]:
+def shared(first: CaseTable, second: CaseTable) -> tuple[CaseTable, CaseTable]:
     """Return the cases that are in both runs and ask the same, in the order of the first."""
-    places = {key: row for row, key in enumerate(second.asked)}
-    rows = [(row, places[key]) for row, key in enumerate(first.asked) if key in places]
+    places = {key: row for row, key in enumerate(keys_of(second))}
+    rows = [(row, places[key]) for row, key in enumerate(keys_of(first)) if key in places]
     return first.take([row for row, _ in rows]), second.take([row for _, row in rows])
 
 
@@ -158,34 +88,16 @@ def pairs(runs: Sequence[Run]) -> Iterator[tuple[Run, Run]]:
     return ((one, other) for number, one in enumerate(runs) for other in runs[number + 1 :])
 
 
-def _read(folder: Path) -> tuple[RecordedRun, dict[str, Cases]]:
+def _read(folder: Path) -> tuple[RecordedRun, dict[str, CaseTable]]:
     run = read_run(folder, str(folder))
     refuse_incomplete(run)
-    return run, _apart(run, cases_of(read_cases(run)))
+    return run, _judged(run)
 
 
-def _apart(run: RecordedRun, tasks: Mapping[str, Cases]) -> dict[str, Cases]:
-    """The tasks without those whose images were asked about together: the analyses are of captions and scores."""
-    return {task: cases for task, cases in tasks.items() if run.figures["tasks"].get(task, {}).get("ask") != "together"}
-
-
-def _cases(columns: Mapping[str, Sequence[Any]], facts: Sequence[str], rows: Sequence[int]) -> Cases:
-    def _all(name: str) -> tuple[tuple[Any, ...], ...]:
-        return tuple(tuple(columns[name][row]) for row in rows)
-
-    values = {name: np.array([columns[name][row] for row in rows], dtype=np.float64) for name in facts}
-    written = [columns["tags"][row] for row in rows]
-    tags: dict[str, Mapping[str, str]] = {one: json.loads(one) for one in set(written)}
-    return Cases(
-        ids=tuple(columns["case"][row] for row in rows),
-        images=_all("images"),
-        texts=_all("texts"),
-        truths=_all("truths"),
-        scores=np.array(_all("scores"), dtype=np.float64),
-        answers=_all("answers"),
-        tags=tuple(tags[one] for one in written),
-        facts={name: found for name, found in values.items() if not np.isnan(found).all()},
-    )
+def _judged(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
+    # The analyses are of captions and scores, so tasks whose images were asked about together are left out.
+    tables = {task: cases.judged for task, cases in case_tables(run, rows).items() if not cases.together}
+    return {task: cases for task, cases in tables.items() if len(cases)}
 
 
 # The verbs of sets of sentences.
@@ -194,7 +106,7 @@ FEWEST = 20
 """Sets of a verb that has a row of its own; those of the others are put together (Chen 2022, §7.1.3)."""
 
 
-def verbs_of(cases: Cases, fewest: int = FEWEST) -> list[str]:
+def verbs_of(cases: CaseTable, fewest: int = FEWEST) -> list[str]:
     """Return the verb of each set: ``other`` if fewer than ``fewest`` sets have it, and empty if it has no tag."""
     verbs = [tags.get("verb", "") for tags in cases.tags]
     counts = Counter(verbs)
@@ -203,20 +115,15 @@ def verbs_of(cases: Cases, fewest: int = FEWEST) -> list[str]:
 
 # The perplexity of each text, from the run of a language model on the same tasks.
 
-_TEXT_SHAPES = tuple(metric for shape, metric in HEADLINE.items() if shape != "questions")
-
 
 def perplexities(reader: Run) -> dict[str, float]:
-    """Return the perplexity of each text that the run of a language model scored.
-
-    Raises: OptionError if the run is not one of a language model: its scores must be minus the perplexities.
-    """
+    """Return the perplexity of each text that the run of a language model scored."""
     if "minus the perplexity" not in reader.figures["model"].get("adapters", {}).get("Match", ""):
         model = f"{reader.name} does not score texts by their perplexity"
         raise OptionError(f"--perplexity: {model}; name the run of a language model, such as --model=gpt2")
     found: dict[str, float] = {}
     for cases in reader.tasks.values():
-        if cases.shape in _TEXT_SHAPES:
+        if headline_of(cases):
             for texts, scores in zip(cases.texts, cases.scores.tolist(), strict=True):
                 found |= {text: -score for text, score in zip(texts, scores, strict=True) if score < 0}
     return found

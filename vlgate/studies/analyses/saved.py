@@ -47,10 +47,7 @@ def papers_of(figures: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def analyse_run(run: RecordedRun) -> None:
-    """Analyse a run as the papers of its benchmarks do, and write ``analyses.json`` if it has such a benchmark.
-
-    Raises: OptionError if the rows of the run cannot be used; OSError if the file cannot be written.
-    """
+    """Analyse a run as the papers of its benchmarks do, and write ``analyses.json`` if it has such a benchmark."""
     from vlgate.studies.analyses.runs import part_of
     from vlgate.studies.analyses.tables import record
 
@@ -83,14 +80,7 @@ def analysed(run: RecordedRun) -> list[str]:
 
 
 def save(folder: Path, analysed: Mapping[str, Any]) -> None:
-    """Put the record of an analysis into ``analyses.json``, in place of an earlier one of the same name.
-
-    Args:
-        folder: the results folder of a run.
-        analysed: the analysis as ``record`` returns it.
-
-    Raises: OSError if the file cannot be written.
-    """
+    """Put the record of an analysis into ``analyses.json``, in place of an earlier one of the same name."""
     try:
         known = json.loads((folder / ANALYSES).read_text(encoding="utf-8"))
         others = [one for one in known["analyses"] if one["analysis"] != analysed["analysis"]]

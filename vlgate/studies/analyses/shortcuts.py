@@ -13,8 +13,8 @@ from vlgate.audit.choices import BoolArray
 from vlgate.audit.shortcuts import PROBES, Shortcuts
 from vlgate.judging.chance import chance
 from vlgate.metrics.compute import metrics
-from vlgate.metrics.names import HEADLINE
-from vlgate.record.cases import asked_of, digest_of, judged_tasks, rows_at
+from vlgate.metrics.shapes import SHAPES
+from vlgate.record.cases import asked_of, case_tables, digest_of, judged_tasks, rows_at
 from vlgate.record.folder import RecordedRun
 from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table
 from vlgate.types import FloatArray, Metric, Task
@@ -105,12 +105,12 @@ def run_table(
     Returns: the table, and notes on judged cases of the run that the data do not hold as it asked them.
     Raises: OptionError if the rows are not those of the figures.
     """
-    judged = judged_tasks(run, table)
+    judged = judged_tasks(run, case_tables(run, table))
     rows: list[Row] = []
     here = {task.id for task in tasks}
     said = [f"{name}: not among the tasks that were read" for name in judged if name not in here]
     for task in tasks:
-        name = HEADLINE[task.shape]
+        name = SHAPES[task.shape].headline
         if found[task.id].note or task.id not in judged or name not in judged[task.id].metrics:
             continue
         places, kept = _joined(_judged_rows(table, task.id), task)
@@ -166,7 +166,7 @@ def _subsets(one: Shortcuts, kept: NDArray[np.int64]) -> dict[str, BoolArray]:
 def chance_of(task: Task, rows: NDArray[np.int64] | None = None) -> float | None:
     """Return the chance level of the headline metric of a task, or of the cases at some places; None if unknown."""
     cases = task.cases if rows is None else tuple(task.cases[int(row)] for row in rows)
-    return chance(task.shape, task.capability, cases).get(HEADLINE[task.shape]) if cases else None
+    return chance(task.shape, task.capability, cases).get(SHAPES[task.shape].headline) if cases else None
 
 
 def _text_alone(one: Shortcuts, rows: NDArray[np.int64]) -> float | None:

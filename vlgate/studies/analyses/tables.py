@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vlgate.types import Metric
+from vlgate.types import Difference, Metric
 
 # What an analysis finds: tables of numbers, each with its interval and the number of cases that it is made from.
 
@@ -75,9 +75,13 @@ class Analysis:
     notes: tuple[str, ...]
 
 
-def measured(labels: tuple[str, ...], metric: Metric, more: Mapping[str, Detail] | None = None) -> Row:
-    """Return the row of a metric."""
-    return Row(labels=labels, value=metric.value, low=metric.low, high=metric.high, n=metric.n, more=more or {})
+def measured(
+    labels: tuple[str, ...], metric: Metric | Difference | None, more: Mapping[str, Detail] | None = None
+) -> list[Row]:
+    """Return the row of a metric; none without a metric."""
+    if metric is None:
+        return []
+    return [Row(labels=labels, value=metric.value, low=metric.low, high=metric.high, n=metric.n, more=more or {})]
 
 
 # An analysis as Markdown, for people, and as a record, for programs.
@@ -88,9 +92,7 @@ _MARK = "*"
 def markdown(analysis: Analysis, most: int | None = None) -> str:
     """Return the analysis as Markdown: a section per table, and the notes.
 
-    Args:
-        analysis: the analysis.
-        most: the most rows of a table; None for all.
+    - ``most``: the most rows of a table; None for all.
     """
     lines = [f"# {analysis.name} on {_tasks(analysis)}: {', '.join(analysis.runs)}"]
     for table in analysis.tables:
@@ -166,7 +168,6 @@ def _number(value: Detail) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text of a user in a cell of a table: on one line, and with its own bars escaped."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split()).replace("|", "\\|")
 
 

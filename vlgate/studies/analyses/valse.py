@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from vlgate.metrics.clusters import Clusters, numbered
+from vlgate.metrics.clusters import numbered
 from vlgate.metrics.paired import difference
+from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
 from vlgate.studies.analyses.between_models import agreement_table, blind_table, reader_table
 from vlgate.studies.analyses.resampling import correlate, correlated, gap, share
-from vlgate.studies.analyses.runs import Cases, Run, chosen, pattern_of, perplexities
+from vlgate.studies.analyses.runs import Run, chosen, chosen_of, pattern_of, perplexities
 from vlgate.studies.analyses.tables import Analysis, Row, Table, measured
 from vlgate.types import FloatArray
 
@@ -23,12 +24,7 @@ _READERS = ("GPT1", "GPT2")
 def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = None) -> Analysis:
     """Analyse the pairs of some runs.
 
-    Args:
-        runs: the runs of models.
-        reader: the run of a language model on the same tasks, whose replies are perplexities; None without one.
-        tasks: a pattern of task ids; None for those of VALSE, or all pairs if no run has these.
-
-    Raises: OptionError if no run has pairs, or the reader's replies are not perplexities.
+    - ``tasks``: a pattern of task ids; None for those of VALSE, or all pairs if no run has these.
     """
     pattern = pattern_of(runs, "valse", HEADLINE, tasks)
     notes: list[str] = []
@@ -54,7 +50,7 @@ def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = 
     )
 
 
-def prior(cases: Cases, known: Mapping[str, float]) -> FloatArray:
+def prior(cases: CaseTable, known: Mapping[str, float]) -> FloatArray:
     """Return by how much a language model prefers each caption to its foil: the logarithm of the perplexities' ratio.
 
     Returns: shape (n,): above 0 if the caption has the lower perplexity, NaN if one of the texts has none.
@@ -75,40 +71,32 @@ def _precisions(runs: Sequence[Run], pattern: str) -> Table:
 
 
 def _changes(runs: Sequence[Run], pattern: str, names: tuple[str, str], said: tuple[str, str, str]) -> Table:
-    """A table of the differences of two metrics on the same cases, the second minus the first."""
     rows: list[Row] = []
-    for run in runs:
-        for task, cases in chosen(run, pattern, HEADLINE).items():
-            if not all(name in cases.facts for name in names):
-                continue
-            first, second = (cases.facts[name] for name in names)
-            places = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
-            if places.size:
-                found = difference(first[places], second[places], cases.groups.take(places))
-                more = {name: float(cases.facts[name][places].mean()) for name in names[::-1]}
-                rows.append(
-                    Row(
-                        labels=(run.name, task), value=found.value, low=found.low, high=found.high, n=found.n, more=more
-                    )
-                )
+    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+        if not all(name in cases.case_metrics for name in names):
+            continue
+        first, second = (cases.case_metrics[name] for name in names)
+        places = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
+        if places.size:
+            change = difference(first[places], second[places], cases.groups.take(places))
+            more = {name: float(cases.case_metrics[name][places].mean()) for name in names[::-1]}
+            rows += measured((run.name, task), change, more)
     title, about, value = said
     return Table(title=title, about=about, labels=("model", "task"), value=value, rows=tuple(rows), more=names[::-1])
 
 
 def _priors(runs: Sequence[Run], pattern: str, known: Mapping[str, float]) -> Table:
     rows: list[Row] = []
-    for run in runs:
-        for task, cases in chosen(run, pattern, HEADLINE).items():
-            preferred = prior(cases, known)
-            right = cases.facts[HEADLINE]
-            helped, misled = (share(right, cases.groups, rows_of) for rows_of in (preferred > 0, preferred < 0))
-            even = share(right, cases.groups, preferred == 0)
-            sides = (("for the caption", helped), ("for the foil", misled), ("for neither", even))
-            rows += [measured((run.name, task, said), metric) for said, metric in sides if metric is not None]
-            if helped is not None and misled is not None:
-                value, low, high = gap(helped, misled)
-                n = helped.n + misled.n
-                rows.append(Row(labels=(run.name, task, "difference"), value=value, low=low, high=high, n=n))
+    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+        preferred, right = prior(cases, known), cases.case_metrics[HEADLINE]
+        helped, misled = (share(right, cases.groups, kept) for kept in (preferred > 0, preferred < 0))
+        rows += measured((run.name, task, "for the caption"), helped)
+        rows += measured((run.name, task, "for the foil"), misled)
+        rows += measured((run.name, task, "for neither"), share(right, cases.groups, preferred == 0))
+        if helped is not None and misled is not None:
+            value, low, high = gap(helped, misled)
+            n = helped.n + misled.n
+            rows.append(Row(labels=(run.name, task, "difference"), value=value, low=low, high=high, n=n))
     return Table(
         title="Linguistic priors",
         about="share of right pairs among the n in which the perplexity speaks for the caption, or for the foil; a "
@@ -121,13 +109,12 @@ def _priors(runs: Sequence[Run], pattern: str, known: Mapping[str, float]) -> Ta
 
 def _margins(runs: Sequence[Run], pattern: str, known: Mapping[str, float]) -> Table:
     rows: list[Row] = []
-    for run in runs:
-        for task, cases in chosen(run, pattern, HEADLINE).items():
-            preferred = prior(cases, known)
-            margin = cases.scores[:, 0] - cases.scores[:, 1]
-            there = np.isfinite(preferred) & np.isfinite(margin)
-            groups: Clusters = numbered(cases.groups.codes[there])
-            rows.append(correlated((run.name, task), correlate(margin[there], preferred[there], groups)))
+    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+        preferred = prior(cases, known)
+        margin = cases.scores[:, 0] - cases.scores[:, 1]
+        there = np.isfinite(preferred) & np.isfinite(margin)
+        groups = numbered(cases.groups.codes[there])
+        rows.append(correlated((run.name, task), correlate(margin[there], preferred[there], groups)))
     return Table(
         title="Scores and priors",
         about="correlation of the n differences of the scores of caption and foil with the logarithm of the ratio of "
@@ -174,4 +161,4 @@ def _over(name: str, other: str, values: Mapping[str, float], texts: Mapping[str
 
 
 def _values(run: Run, pattern: str) -> dict[str, float]:
-    return {task: float(cases.facts[HEADLINE].mean()) for task, cases in chosen(run, pattern, HEADLINE).items()}
+    return {task: float(cases.case_metrics[HEADLINE].mean()) for task, cases in chosen(run, pattern, HEADLINE).items()}

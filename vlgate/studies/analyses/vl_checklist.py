@@ -15,9 +15,10 @@ from vlgate.errors import DataError
 from vlgate.metrics.clusters import clusters
 from vlgate.metrics.macro import checklist_gaps, checklist_rows
 from vlgate.perturb.scene_graph import Box, place_of, size_of
+from vlgate.record.cases import CaseTable
 from vlgate.sources.reading.text_files import read_text
 from vlgate.studies.analyses.resampling import combined, share
-from vlgate.studies.analyses.runs import Cases, Run, chosen, pattern_of
+from vlgate.studies.analyses.runs import Run, chosen, pattern_of
 from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table, measured
 from vlgate.types import Metric
 
@@ -42,8 +43,6 @@ def read_boxes(file: Path) -> dict[tuple[str, str], dict[str, str]]:
     height, and those of the image. Up to a third of half the diagonal from the image's centre an object is in the
     ``center``, up to two thirds ``mid``, else at the ``margin``; up to 1,024 square pixels it is ``small``, up to 9,216
     ``medium``, else ``large``. So the size depends on the resolution of the image.
-
-    Raises: DataError, which names the file and line, if it is not such a file.
     """
     rows = csv.DictReader(read_text(file, _REMEDY).splitlines())
     if set(rows.fieldnames or ()) != set(_TITLES):
@@ -94,12 +93,8 @@ _KINDS: Mapping[str, tuple[str, ...]] = {"location": LOCATIONS, "size": SIZES}
 def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None = None) -> Analysis:
     """Analyse the pairs of some runs.
 
-    Args:
-        runs: the runs of models.
-        placed: the location and size of the object of each case, by task and case; None for what the tasks say.
-        tasks: a pattern of task ids; None for those of VL-CheckList, or all pairs if no run has these.
-
-    Raises: OptionError if no run has pairs.
+    - ``placed``: the location and size of the object of each case, by task and case; None for what the tasks say.
+    - ``tasks``: a pattern of task ids; None for those of VL-CheckList, or all pairs if no run has these.
     """
     pattern = pattern_of(runs, BENCHMARK, HEADLINE, tasks)
     found = [(run, chosen(run, pattern, HEADLINE)) for run in runs]
@@ -113,30 +108,19 @@ def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None
     )
 
 
-def by_class(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> dict[str, Metric]:
-    """Return the share of right pairs for each class of the objects' locations or sizes, over some tasks.
-
-    Args:
-        tasks: the cases by task.
-        kind: ``location`` or ``size``.
-        placed: what a file says of the cases; a case that it does not have has the class of its task or tags.
-    """
+def by_class(tasks: Mapping[str, CaseTable], kind: str, placed: Placed) -> dict[str, Metric]:
+    """Return the share of right pairs for each class of the objects' locations or sizes, over some tasks."""
     found: dict[str, list[tuple[float, str]]] = {}
     for (one, _), values in _classed(tasks, kind, placed).items():
         found.setdefault(one, []).extend(values)
     return {one: _of(found[one]) for one in _KINDS[kind] if one in found}
 
 
-def gap_of(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> Row | None:
+def gap_of(tasks: Mapping[str, CaseTable], kind: str, placed: Placed) -> Row | None:
     """Return how much better the pairs of the first class are than those of the last, as Table 4 has it.
 
     Files differ in how hard they are, and in how many pairs of a class they have. So the gap is the mean over the
     files, then over the datasets, that have pairs of both classes; a task that is not VL-CheckList's is a file.
-
-    Args:
-        tasks: the cases by task.
-        kind: ``location`` or ``size``.
-        placed: as in ``by_class``.
 
     Returns: the row, with the labels ``(gap,)``; None if no file has both.
     """
@@ -159,7 +143,9 @@ def gap_of(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> Row | None:
     return Row(labels=(f"{upper} - {lower}",), value=value, low=low, high=high, n=sum(used.values()), more=more)
 
 
-def _classed(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> dict[tuple[str, str], list[tuple[float, str]]]:
+def _classed(
+    tasks: Mapping[str, CaseTable], kind: str, placed: Placed
+) -> dict[tuple[str, str], list[tuple[float, str]]]:
     """Whether each pair is right, and its image, by the class of its object and by its file."""
     found: dict[tuple[str, str], list[tuple[float, str]]] = {}
     for task, cases in tasks.items():
@@ -167,7 +153,7 @@ def _classed(tasks: Mapping[str, Cases], kind: str, placed: Placed) -> dict[tupl
         for row, name in enumerate(cases.ids):
             one = (placed.get((task, name)) or classes_of(task, cases.tags[row])).get(kind)
             if one is not None:
-                value = float(cases.facts[HEADLINE][row]), cases.clusters[row]
+                value = float(cases.case_metrics[HEADLINE][row]), cases.clusters[row]
                 found.setdefault((one, file), []).append(value)
     return found
 
@@ -179,7 +165,7 @@ def _of(values: Sequence[tuple[float, str]]) -> Metric:
     return found
 
 
-_Found = Sequence[tuple[Run, Mapping[str, Cases]]]
+_Found = Sequence[tuple[Run, Mapping[str, CaseTable]]]
 
 
 def _by_type(found: _Found) -> Table:
@@ -191,10 +177,10 @@ def _by_type(found: _Found) -> Table:
             pairs = [
                 (float(value), cluster)
                 for cases in under.values()
-                for value, cluster in zip(cases.facts[HEADLINE], cases.clusters, strict=True)
+                for value, cluster in zip(cases.case_metrics[HEADLINE], cases.clusters, strict=True)
             ]
             more = {"mean over files": means.get(place), "tasks": len(under)}
-            rows.append(measured((run.name, place), _of(pairs), more))
+            rows += measured((run.name, place), _of(pairs), more)
     return Table(
         title="By type",
         about=f"share of the n pairs whose true text scores higher, by the taxonomy ({_SOURCE}, Tables 2, 3, 5 and 6)",
@@ -212,7 +198,7 @@ def _by_class(found: _Found, placed: Placed) -> Table:
         for kind in _KINDS:
             for one, metric in by_class(tasks, kind, placed).items():
                 more = {"mean over files": means.get(f"{BENCHMARK}/object/{kind}/{one}")}
-                rows.append(measured((run.name, kind, one), metric, more))
+                rows += measured((run.name, kind, one), metric, more)
     return Table(
         title="Location and size of the object",
         about=f"share of the n pairs about an object of that class whose true text scores higher ({_SOURCE}, Table 3)",
@@ -235,10 +221,6 @@ def _gaps(found: _Found, placed: Placed) -> Table:
     )
 
 
-def _values(tasks: Mapping[str, Cases]) -> dict[str, float]:
-    return {task: float(cases.facts[HEADLINE].mean()) for task, cases in tasks.items()}
-
-
-def _means(tasks: Mapping[str, Cases]) -> dict[str, float]:
-    values = _values(tasks)
+def _means(tasks: Mapping[str, CaseTable]) -> dict[str, float]:
+    values = {task: float(cases.case_metrics[HEADLINE].mean()) for task, cases in tasks.items()}
     return {place: mean.value for place, mean in checklist_rows(values, values).items()}

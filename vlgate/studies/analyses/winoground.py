@@ -11,9 +11,10 @@ import numpy as np
 
 from vlgate.errors import OptionError
 from vlgate.metrics.clusters import numbered
+from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import beside, figures
 from vlgate.studies.analyses.resampling import Correlation, correlate, correlated, share
-from vlgate.studies.analyses.runs import Cases, Run, chosen, pattern_of, perplexities
+from vlgate.studies.analyses.runs import Run, chosen, chosen_of, pattern_of, perplexities
 from vlgate.studies.analyses.tables import Analysis, Row, Table, measured
 
 # How much a model was pretrained on, and how that goes with its figures on Winoground (Thrush et al. 2022, §6.3).
@@ -46,8 +47,6 @@ def given_sizes(texts: Sequence[str]) -> dict[str, Size]:
 
     >>> given_sizes(["lxmert=0.18,9.18"])
     {'lxmert': Size(images=0.18, captions=9.18)}
-
-    Raises: OptionError if a text has another form.
     """
     found: dict[str, Size] = {}
     for text in texts:
@@ -72,14 +71,7 @@ def published_scores() -> dict[str, dict[str, float]]:
 
 
 def size_table(scores: Mapping[str, Mapping[str, float]], known: Mapping[str, Size], title: str, about: str) -> Table:
-    """Correlate the sizes of models with their scores.
-
-    Args:
-        scores: the text, image and group score of each model.
-        known: the sizes of the models; a model without one is left out.
-        title: of the table.
-        about: which models these are.
-    """
+    """Correlate the sizes of models with their scores."""
     names = [name for name in scores if name in known]
     rows: list[Row] = []
     for modality in ("images", "captions"):
@@ -104,13 +96,7 @@ def analyse(
 ) -> Analysis:
     """Analyse the quads of some runs.
 
-    Args:
-        runs: the runs of models.
-        reader: the run of a language model on the same tasks, whose replies are perplexities; None without one.
-        given: the pretraining sizes of the models, by the names of the runs' models.
-        tasks: a pattern of task ids; None for those of Winoground, or all quads if no run has these.
-
-    Raises: OptionError if no run has quads, or the reader's replies are not perplexities.
+    - ``tasks``: a pattern of task ids; None for those of Winoground, or all quads if no run has these.
     """
     pattern = pattern_of(runs, "winoground", HEADLINE, tasks)
     notes: list[str] = []
@@ -129,12 +115,12 @@ def analyse(
     )
 
 
-def captions(cases: Cases) -> tuple[tuple[str, str], ...]:
+def captions(cases: CaseTable) -> tuple[tuple[str, str], ...]:
     """Return the two captions of each quad."""
     return tuple((texts[0], texts[1]) for texts in cases.texts)
 
 
-def perplexity_correlation(cases: Cases, known: Mapping[str, float]) -> Correlation:
+def perplexity_correlation(cases: CaseTable, known: Mapping[str, float]) -> Correlation:
     """Correlate each score of an image and a caption with the caption's perplexity (Table 6, left).
 
     The four scores of a quad share captions, so the interval is that of a bootstrap of whole images.
@@ -146,24 +132,22 @@ def perplexity_correlation(cases: Cases, known: Mapping[str, float]) -> Correlat
     return correlate(cases.scores[there], found[there], numbered(codes[there]))
 
 
-def length_correlation(cases: Cases) -> Correlation:
+def length_correlation(cases: CaseTable) -> Correlation:
     """Correlate the group score with the number of words of the captions, the mean of the two (Table 6, right)."""
     words = np.array([np.mean([len(text.split()) for text in both]) for both in captions(cases)])
-    return correlate(words, cases.facts[HEADLINE], cases.groups)
+    return correlate(words, cases.case_metrics[HEADLINE], cases.groups)
 
 
 def _by_tag(runs: Sequence[Run], pattern: str) -> Table:
     rows: list[Row] = []
-    for run in runs:
-        for task, cases in chosen(run, pattern, HEADLINE).items():
-            for tag in sorted({f"{name}={value}" for tags in cases.tags for name, value in tags.items()}):
-                name, _, value = tag.partition("=")
-                kept = np.array([tags.get(name) == value for tags in cases.tags])
-                for metric in SCORES:
-                    found = share(cases.facts[metric], cases.groups, kept)
-                    people = next((one.value for one in beside(task, metric, tag) if one.model == "human"), None)
-                    if found is not None:
-                        rows.append(measured((run.name, task, tag, metric), found, {"people": people}))
+    for run, task, cases in chosen_of(runs, pattern, HEADLINE):
+        for tag in sorted({f"{name}={value}" for tags in cases.tags for name, value in tags.items()}):
+            name, _, value = tag.partition("=")
+            kept = np.array([tags.get(name) == value for tags in cases.tags])
+            for metric in SCORES:
+                printed = (figure.value for figure in beside(task, metric, tag) if figure.model == "human")
+                metrics = share(cases.case_metrics[metric], cases.groups, kept)
+                rows += measured((run.name, task, tag, metric), metrics, {"people": next(printed, None)})
     return Table(
         title="By tag",
         about=f"share of the n examples with a tag ({_SOURCE}, Tables 4 and 5), and people's score if it is printed",
@@ -186,13 +170,11 @@ def _length(runs: Sequence[Run], pattern: str) -> Table:
     return Table(title="Caption length", about=about, labels=("model", "task"), value="correlation", rows=rows, more=_P)
 
 
-def _correlations(runs: Sequence[Run], pattern: str, of: Callable[[Cases], Correlation]) -> tuple[Row, ...]:
-    rows: list[Row] = []
-    for run in runs:
-        for task, cases in chosen(run, pattern, HEADLINE).items():
-            found, more = of(cases), {"images": len(cases.groups.sizes)}
-            rows.append(correlated((run.name, task), found, more))
-    return tuple(rows)
+def _correlations(runs: Sequence[Run], pattern: str, of: Callable[[CaseTable], Correlation]) -> tuple[Row, ...]:
+    return tuple(
+        correlated((run.name, task), of(cases), {"images": len(cases.groups.sizes)})
+        for run, task, cases in chosen_of(runs, pattern, HEADLINE)
+    )
 
 
 def _pretraining(runs: Sequence[Run], pattern: str, given: Mapping[str, Size]) -> list[Table]:
@@ -213,4 +195,4 @@ def _pretraining(runs: Sequence[Run], pattern: str, given: Mapping[str, Size]) -
 
 
 def _values(run: Run, task: str) -> dict[str, float]:
-    return {metric: float(run.tasks[task].facts[metric].mean()) for metric in SCORES}
+    return {metric: float(run.tasks[task].case_metrics[metric].mean()) for metric in SCORES}

@@ -15,7 +15,7 @@ from vlgate.fixtures.reader.reader import Reader
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
-from vlgate.metrics.names import HEADLINE
+from vlgate.metrics.shapes import SHAPES
 from vlgate.models.reference.blind import Blind, Lesson
 from vlgate.models.reference.defects import SAYS, defective
 from vlgate.record.options import Options
@@ -53,11 +53,7 @@ class Claims:
 
 
 def claims(file: Path = FILE) -> Claims:
-    """Read a file of claims; by default that of the drawn tasks.
-
-    Raises: UnknownNameError for a defect or a faculty that does not exist; ValueError for a defect that breaks two
-        faculties or none.
-    """
+    """Read a file of claims; by default that of the drawn tasks."""
     content = tomllib.loads(file.read_text(encoding="utf-8"))
     faculties: dict[str, str] = {}
     for faculty, defects in content["faculties"].items():
@@ -110,7 +106,7 @@ def labelled(task: Task, defect: str) -> Labelled | None:
     verdicts = [verdict for place in range(len(task.cases)) for verdict in _judged(task, place, defect)]
     guessed = sum(any(one.score == GUESS for one in verdict.predictions) for verdict in verdicts)
     found = metrics(columns(task.shape, verdicts))
-    return Labelled(metric=found[HEADLINE[task.shape]], guessed=guessed / len(verdicts))
+    return Labelled(metric=found[SHAPES[task.shape].headline], guessed=guessed / len(verdicts))
 
 
 def _judged(task: Task, place: int, defect: str) -> Sequence[Verdict]:
@@ -237,14 +233,13 @@ def matrix(
 
 
 def _figures(model: object, name: str, tasks: Sequence[Task]) -> dict[str, Metric]:
-    """The main metric of each task that the model has all replies to."""
     predictor = ModelPredictor(model=model, name=name, caller=Caller(name=name, size=_BATCH), seed=0)
     found = {}
     for task in tasks:
         requests = [request for case in task.cases for request in case.requests]
         verdicts = judge(Batch(task=task, positions=tuple(range(len(task.cases)))), predictor.predict(requests))
         if verdicts and all(verdict.state == "judged" for verdict in verdicts):
-            found[task.id] = metrics(columns(task.shape, verdicts))[HEADLINE[task.shape]]
+            found[task.id] = metrics(columns(task.shape, verdicts))[SHAPES[task.shape].headline]
     return found
 
 
@@ -255,10 +250,7 @@ NAMES: Mapping[str, str] = SAYS
 
 
 def asked(options: Options, defects: Sequence[str]) -> Matrix:
-    """Return the matrix of the tasks that the options name.
-
-    Raises: OptionError, UnknownNameError or DataError as ``run.planning.make_plan``.
-    """
+    """Return the matrix of the tasks that the options name."""
     tasks = make_plan(options).tasks
     learnt = lessons(tasks, options) if "blind" in defects else {}
     return matrix(tasks, defects, claims(), learnt, seed=options.seed)

@@ -187,8 +187,6 @@ _THING = "thing"
 def alike(defect: str, one: str, other: str) -> bool:
     """Return whether two texts say the same to a model with a defect, but not to an intact one.
 
-    Raises: KeyError if the defect is not one of ``READINGS``.
-
     >>> alike("bag-of-words", "A dog chases a man.", "A man chases a dog.")
     True
     >>> alike("negation-deaf", "There are no dogs.", "There are some dogs.")
@@ -234,7 +232,6 @@ def _undenied(text: str) -> Words:
 
 
 def _as_one(*words: str) -> Callable[[str], Words]:
-    """The reading that takes each of these words for the first."""
     return lambda text: tuple(words[0] if word in words else word for word in said(text))
 
 

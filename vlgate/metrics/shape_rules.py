@@ -1,0 +1,204 @@
+"""The rules of the shapes: from the replies to n cases to what each contributes to the metrics of its shape.
+
+The arithmetic is in ``score_rules`` and ``answer_rules``; here the replies become their arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vlgate.metrics import answer_rules, score_rules
+from vlgate.metrics.measures import Measure, of_ties
+from vlgate.types import FloatArray, Ties
+
+if TYPE_CHECKING:
+    from vlgate.metrics.compute import Columns
+
+BoolArray = NDArray[np.bool_]
+Texts = NDArray[np.object_]
+YES = "yes"
+
+UNDECIDED = "undecided"
+"""The fact of twins asked together: 1 if the replies about the prior are unread, tied or of the order."""
+
+
+def equal(texts: Texts, others: Texts | str) -> BoolArray:
+    """Return where two arrays of texts are equal."""
+    return np.asarray(np.equal(texts, others), dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShapeReplies:
+    """The replies to n cases with k requests each, which a rule turns into facts.
+
+    ``scores`` and ``accepted``, shape (n, k), are NaN for none. Only a shape that is ``answered`` has ``said``, the
+    answers in normal form, None for a tie; ``read``, whether an answer could be read; and ``truths``, all of shape
+    (n, k). ``stays``: two answers should be equal. ``outcomes``, of cases that are asked together: what each two
+    replies come to, shape (n, k / 2), and ``prior``, shape (n,), if the second pair repeats the truths of the first.
+    """
+
+    scores: FloatArray
+    accepted: FloatArray
+    ties: Ties = "strict"
+    stays: bool = False
+    said: Texts = field(default_factory=lambda: np.empty((0, 0), dtype=object))
+    read: BoolArray = field(default_factory=lambda: np.empty((0, 0), dtype=np.bool_))
+    truths: Texts = field(default_factory=lambda: np.empty((0, 0), dtype=object))
+    outcomes: Texts = field(default_factory=lambda: np.empty((0, 0), dtype=object))
+    prior: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+
+    @property
+    def tied(self) -> BoolArray:
+        """Which answers are ties between choices."""
+        return equal(self.said, np.array(None, dtype=object))
+
+    @property
+    def right(self) -> BoolArray:
+        """Which answers are right."""
+        return equal(self.said, self.truths) & self.read
+
+
+Rule = Callable[[ShapeReplies], Mapping[str, FloatArray]]
+"""From the replies to the facts of each case by name, shape (n,); NaN where a fact does not apply."""
+
+
+def pair(replies: ShapeReplies) -> dict[str, FloatArray]:
+    return score_rules.pair_case_metrics(replies.scores, replies.accepted, replies.ties)
+
+
+def quad(replies: ShapeReplies) -> dict[str, FloatArray]:
+    return score_rules.quad_case_metrics(replies.scores, replies.ties)
+
+
+def sentence_set(names: Sequence[str], replies: ShapeReplies) -> dict[str, FloatArray]:
+    return score_rules.set_case_metrics(replies.scores, names, replies.ties)
+
+
+def choice(name: str, replies: ShapeReplies) -> dict[str, FloatArray]:
+    return score_rules.choice_case_metrics(replies.scores, name, replies.ties)
+
+
+def questions(replies: ShapeReplies) -> dict[str, FloatArray]:
+    # A tie and an unread reply answer nothing, so they neither agree with another reply nor differ from it.
+    answered = (replies.read & ~replies.tied).all(axis=1)
+    same = equal(replies.said[:, 0], replies.said[:, 1])
+    return answer_rules.question_pair_case_metrics(replies.right, answered & (same == replies.stays), replies.read)
+
+
+def single(replies: ShapeReplies) -> dict[str, FloatArray]:
+    answered = (replies.read & ~replies.tied)[:, 0]
+    said = np.where(answered, equal(replies.said[:, 0], YES).astype(np.float64), np.nan)
+    truths = equal(replies.truths[:, 0], YES)
+    return answer_rules.single_case_metrics(said, truths, replies.read[:, 0])
+
+
+def question_quad(replies: ShapeReplies) -> dict[str, FloatArray]:
+    return answer_rules.question_quad_case_metrics(replies.right, replies.read)
+
+
+def two_true(replies: ShapeReplies) -> dict[str, FloatArray]:
+    return score_rules.two_true_case_metrics(replies.scores, replies.ties)
+
+
+def twin_questions(replies: ShapeReplies) -> dict[str, FloatArray]:
+    prior = equal(replies.said[:, 1], replies.truths[:, 0])
+    facts = answer_rules.question_twin_case_metrics(replies.right, prior, replies.read)
+    return facts | of_ties(replies.tied[:, 1])
+
+
+def twin_captions(replies: ShapeReplies) -> dict[str, FloatArray]:
+    return score_rules.quad_twin_case_metrics(replies.scores, replies.ties)
+
+
+# The rules of cases that are asked together: each pair of replies is right only if both orders give the same answer.
+
+
+def _won(replies: ShapeReplies) -> BoolArray:
+    return equal(replies.outcomes, "right")
+
+
+def _both_read(replies: ShapeReplies) -> BoolArray:
+    return ~equal(replies.outcomes, "unread")
+
+
+def _answered(replies: ShapeReplies) -> dict[str, FloatArray]:
+    read = np.asarray(_both_read(replies).mean(axis=1), dtype=np.float64)
+    return {"read": read} | of_ties(np.asarray(replies.tied.any(axis=1)))
+
+
+def _undecided(replies: ShapeReplies) -> dict[str, FloatArray]:
+    """Whether the pair about the counterfactual image says nothing: unread, tied, or dependent on the order."""
+    return {UNDECIDED: (~np.isin(replies.outcomes[:, 1].astype(str), ("right", "wrong"))).astype(np.float64)}
+
+
+def quad_together(replies: ShapeReplies) -> dict[str, FloatArray]:
+    return score_rules.chosen_quad_case_metrics(_won(replies)) | _answered(replies)
+
+
+def twin_captions_together(replies: ShapeReplies) -> dict[str, FloatArray]:
+    prior = equal(replies.outcomes[:, 1], "wrong")
+    facts = score_rules.chosen_quad_twin_case_metrics(_won(replies), prior)
+    return facts | _answered(replies) | _undecided(replies)
+
+
+def image_choice_together(replies: ShapeReplies) -> dict[str, FloatArray]:
+    return {score_rules.IMAGE: _won(replies)[:, 0].astype(np.float64)} | _answered(replies)
+
+
+def question_quad_together(replies: ShapeReplies) -> dict[str, FloatArray]:
+    facts = answer_rules.question_quad_case_metrics(_won(replies), _both_read(replies))
+    return facts | of_ties(np.asarray(replies.tied.any(axis=1)))
+
+
+def twin_questions_together(replies: ShapeReplies) -> dict[str, FloatArray]:
+    facts = answer_rules.question_twin_case_metrics(_won(replies), replies.prior, _both_read(replies))
+    return facts | of_ties(np.asarray(replies.tied.any(axis=1))) | _undecided(replies)
+
+
+# The metrics that are not means over all cases, and the cases that lower a metric by saying nothing.
+
+
+def pair_statistics(cases: Columns) -> dict[str, Measure]:
+    return score_rules.pair_statistics(cases.scores, cases.accepted)
+
+
+def single_statistics(cases: Columns) -> dict[str, Measure]:
+    truths, right = cases.facts["truth"] == 1.0, cases.facts["accuracy"] == 1.0
+    said = (truths == right).astype(np.float64)  # an answer that is neither yes nor no counts as the wrong one
+    return answer_rules.single_statistics(said, truths, cases.scores[:, 0])
+
+
+def silent_single(cases: Columns, metric: str) -> BoolArray:
+    if metric != "yes_share":
+        return np.zeros(len(cases.scores), dtype=np.bool_)
+    return np.asarray(cases.facts["read"] == 0.0) | _tied(cases)
+
+
+def silent_set(names: Sequence[str], cases: Columns, metric: str) -> BoolArray:
+    scores, place = cases.scores, list(names).index(metric) - score_rules.N_RANKED if metric in names else -1
+    if metric == "set_error":
+        return np.asarray(scores[:, :2].max(axis=1) <= scores[:, 2:].min(axis=1)) & (cases.facts[metric] < 1.0)
+    if place < 0:
+        return np.zeros(len(scores), dtype=np.bool_)
+    first, second = score_rules.PREFERENCES[place]
+    return np.asarray(scores[:, first] == scores[:, second])
+
+
+def silent_twins(cases: Columns, metric: str) -> BoolArray:
+    """The cases that follow neither the prior nor the counterfactual image, because they lack an answer."""
+    if metric not in {"prior_rate", "other_rate"}:
+        return np.zeros(len(cases.scores), dtype=np.bool_)
+    if UNDECIDED in cases.facts:
+        return np.asarray(cases.facts[UNDECIDED] == 1.0)
+    if "unread_rate" in cases.facts:
+        return np.asarray(cases.facts["unread_rate"] == 1.0) | _tied(cases)
+    return np.asarray(cases.scores[:, 2] == cases.scores[:, 3])  # the counterfactual image with either caption
+
+
+def _tied(cases: Columns) -> BoolArray:
+    return np.asarray(cases.facts.get("tied", np.nan) == 1.0, dtype=np.bool_)  # a plain False if no case is

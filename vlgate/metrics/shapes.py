@@ -1,0 +1,365 @@
+"""The shapes of cases: what is asked, which rule says what is right, its metrics, and the sentence that explains it.
+
+A new shape is one row of ``SHAPES``; all other rooms read it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from vlgate.metrics import answer_rules, guessing, score_rules, sentences, shape_rules
+from vlgate.metrics.guessing import Odds
+from vlgate.metrics.measures import Measure
+from vlgate.metrics.sentences import CaseReplies
+from vlgate.metrics.shape_rules import BoolArray, Rule
+from vlgate.types import Case, FloatArray, Shape
+
+if TYPE_CHECKING:
+    from vlgate.metrics.compute import Columns
+
+Pairs = tuple[tuple[int, int], ...]
+"""Pairs of requests of a case, by their positions: the first should score higher than the second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """How a shape is judged if its images are asked about in one prompt, with each question in two orders.
+
+    ``asked`` is the way to ask (``run.together``), ``labels`` what each pair of replies is about, and ``guess`` the
+    chance of the metrics of each case by the odds of each pair.
+    """
+
+    asked: Literal["quad", "image_choice", "questions"]
+    labels: tuple[str, ...]
+    rule: Rule
+    guess: Callable[[Odds], dict[str, FloatArray]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShapeSpec:
+    """One shape of case.
+
+    Attributes:
+        name: its name, in tasks and files.
+        about: what a case is, with the source of its metrics.
+        roles: the requests of a case in their order.
+        metrics: the names of the metrics, in the order of every report.
+        headline: the metric that decides whether a case as a whole is right: its fact is 1.
+        rule: from replies to facts; a metric is the mean of the facts of its name.
+        why: the sentence of a judged case.
+        answered: whether the rule reads what is said, not only scores.
+        definitions: the functions that define the metrics, for the reference.
+        like: the shape that has the same definitions, and the difference.
+        chance: the chance level of metrics for scores in random order without ties; others depend on more than that.
+        guess: the chance level of metrics from the odds of the cases.
+        guessed_right: the probability that each case is guessed right, shape (n,), if it differs between cases.
+        statistics: the metrics that are not means over all cases.
+        silent: which cases lower a metric because they lack an answer, shape (n,); see ``compute.at_most``.
+        undirected: the metrics of which neither a higher nor a lower value is better.
+        together: how it is judged if its images are asked about in one prompt; None if it cannot be.
+        candidates: the requests are one true candidate, a text or an image, and any number of false ones.
+        contrasts: the requests with a true and a false text of one image.
+        compared: the requests whose scores the rule compares: a case is right if each first one is higher.
+        voted: the requests with a true and a false text that people vote on.
+        word_pairs: the requests whose texts exchange words in an explanation.
+        exchanged: the order of the requests that exchanges the true and the false texts.
+        fields: the fields of a line of own cases that hold its texts, if no kind of own case has the shape.
+    """
+
+    name: Shape
+    about: str
+    roles: tuple[str, ...]
+    metrics: tuple[str, ...]
+    headline: str
+    rule: Rule
+    why: Callable[[CaseReplies], str]
+    answered: bool = False
+    definitions: tuple[Callable[..., object], ...] = ()
+    like: tuple[Shape, str] | None = None
+    chance: Mapping[str, float] = field(default_factory=dict)
+    guess: Callable[[Odds], Mapping[str, float]] | None = None
+    guessed_right: Callable[[Odds], FloatArray] | None = None
+    statistics: Callable[[Columns], Mapping[str, Measure]] | None = None
+    silent: Callable[[Columns, str], BoolArray] | None = None
+    undirected: tuple[str, ...] = ()
+    together: Together | None = None
+    candidates: Literal["", "texts", "images"] = ""
+    contrasts: Pairs = ()
+    compared: Pairs = ()
+    voted: Pairs = ()
+    word_pairs: Pairs = ()
+    exchanged: tuple[int, ...] = ()
+    fields: tuple[str, ...] = ()
+
+
+def headlines() -> tuple[str, ...]:
+    """Return the headline metrics of all shapes, each once."""
+    return tuple(dict.fromkeys(spec.headline for spec in SHAPES.values()))
+
+
+def contrasts(case: Case, shape: Shape) -> Pairs:
+    """Return the positions of the requests of a case that hold a true and a false text of one image, as pairs.
+
+    >>> contrasts(Case(id="1", requests=(), truths=()), "pair")
+    ((0, 1),)
+    """
+    spec = SHAPES[shape]
+    return tuple((0, other) for other in range(1, len(case.requests))) if spec.candidates == "texts" else spec.contrasts
+
+
+_QUAD_ROLES = ("image 0, caption 0", "image 0, caption 1", "image 1, caption 0", "image 1, caption 1")
+_SET_ROLES = ("true 1", "true 2", "false 1", "false 2")
+_QUAD_CHANCE = {"text": 1 / 4, "image": 1 / 4, "group": 1 / 6, "group_match": 1 / 2}
+_SET_CHANCE = {"sen_acc": 1 / 2, "set_acc": 1 / 6, "set_error": 1 / 6}
+_IN_A_QUAD = ((0, 1), (3, 2), (0, 2), (3, 1))
+_IN_A_SET = ((0, 2), (0, 3), (1, 2), (1, 3))
+_SET_PAIRS = ((0, 2), (1, 3))
+_QUAD_LABELS = ("the text of image 1", "the text of image 2", "the image of text 1", "the image of text 2")
+_QUAD_TOGETHER = Together(asked="quad", labels=_QUAD_LABELS, rule=shape_rules.quad_together, guess=guessing.of_quads)
+
+
+_PAIR = ShapeSpec(
+    name="pair",
+    about="A caption and its foil, for one image (VALSE §4, VL-CheckList §4, SugarCrepe).",
+    roles=("caption", "foil"),
+    metrics=score_rules.PAIR_METRICS,
+    headline="acc_r",
+    rule=shape_rules.pair,
+    why=sentences.pair,
+    definitions=(score_rules.pair_case_metrics, score_rules.pair_statistics),
+    chance={"acc_r": 1 / 2, "acc": 1 / 2, "auroc": 1 / 2},
+    statistics=shape_rules.pair_statistics,
+    contrasts=((0, 1),),
+    compared=((0, 1),),
+    voted=((0, 1),),
+    word_pairs=((0, 1),),
+    exchanged=(1, 0),
+)
+_QUAD = ShapeSpec(
+    name="quad",
+    about="Two images and two captions of the same words (Winoground §3, equations 1 to 3).",
+    roles=_QUAD_ROLES,
+    metrics=score_rules.QUAD_METRICS,
+    headline="group",
+    rule=shape_rules.quad,
+    why=sentences.quad,
+    definitions=(score_rules.quad_case_metrics,),
+    chance=_QUAD_CHANCE,
+    together=_QUAD_TOGETHER,
+    contrasts=((0, 1), (3, 2)),
+    compared=_IN_A_QUAD,
+    voted=((0, 1), (3, 2)),
+    word_pairs=((0, 1),),
+    exchanged=(1, 0, 3, 2),
+)
+_IMAGE_QUAD = ShapeSpec(
+    name="image_quad",
+    about="Two captions and two images of which one was edited.",
+    roles=_QUAD_ROLES,
+    metrics=score_rules.QUAD_METRICS,
+    headline="image",
+    rule=shape_rules.quad,
+    why=sentences.quad,
+    like=("quad", "another metric is the headline"),
+    chance=_QUAD_CHANCE,
+    together=_QUAD_TOGETHER,
+    contrasts=((0, 1), (3, 2)),
+    compared=((0, 2), (3, 1)),
+    exchanged=(1, 0, 3, 2),
+)
+_TWIN_CAPTIONS = ShapeSpec(
+    name="twin_captions",
+    about="Two captions of an image and of its counterfactual twin.",
+    roles=(
+        "normal image, its caption",
+        "normal image, other caption",
+        "twin, caption of the normal image",
+        "twin, its caption",
+    ),
+    metrics=score_rules.QUAD_TWIN_METRICS,
+    headline="group",
+    rule=shape_rules.twin_captions,
+    why=sentences.twin_captions,
+    definitions=(score_rules.quad_twin_case_metrics,),
+    chance={**_QUAD_CHANCE, "acc_normal": 1 / 2, "acc_counterfactual": 1 / 2, "prior_rate": 1 / 2},
+    silent=shape_rules.silent_twins,
+    together=Together(
+        asked="quad", labels=_QUAD_LABELS, rule=shape_rules.twin_captions_together, guess=guessing.of_twin_captions
+    ),
+    contrasts=((0, 1), (3, 2)),
+    compared=_IN_A_QUAD,
+    voted=((0, 1), (3, 2)),
+    word_pairs=((0, 1),),
+)
+_SET = ShapeSpec(
+    name="set",
+    about="Two true and two false sentences, ranked for one image (BLA §5.3, §7.1).",
+    roles=_SET_ROLES,
+    metrics=score_rules.SET_METRICS,
+    headline="set_acc",
+    rule=partial(shape_rules.sentence_set, score_rules.SET_METRICS),
+    why=sentences.sentence_set,
+    definitions=(score_rules.set_case_metrics,),
+    chance=dict.fromkeys(score_rules.SET_METRICS, 1 / 2) | _SET_CHANCE,
+    silent=partial(shape_rules.silent_set, score_rules.SET_METRICS),
+    undirected=score_rules.SET_METRICS[score_rules.N_RANKED :],
+    contrasts=_IN_A_SET,
+    compared=_IN_A_SET,
+    voted=_SET_PAIRS,
+    word_pairs=_SET_PAIRS,
+    exchanged=(2, 3, 0, 1),
+)
+_ACTIVE_PASSIVE_SET = replace(
+    _SET,
+    name="active_passive_set",
+    about="A set in the active and the passive voice (BLA §5.3, §7.1).",
+    roles=("true, active", "true, passive", "false, active", "false, passive"),
+    metrics=score_rules.VOICE_SET_METRICS,
+    rule=partial(shape_rules.sentence_set, score_rules.VOICE_SET_METRICS),
+    definitions=(),
+    like=("set", "the preferences have other names"),
+    chance=dict.fromkeys(score_rules.VOICE_SET_METRICS, 1 / 2) | _SET_CHANCE,
+    silent=partial(shape_rules.silent_set, score_rules.VOICE_SET_METRICS),
+    undirected=score_rules.VOICE_SET_METRICS[score_rules.N_RANKED :],
+)
+_QUESTIONS = ShapeSpec(
+    name="questions",
+    about="An original question and its perturbed partner (CARETS §5).",
+    roles=("original", "perturbed"),
+    metrics=answer_rules.QUESTION_PAIR_METRICS,
+    headline="c_acc",
+    rule=shape_rules.questions,
+    why=sentences.questions,
+    answered=True,
+    definitions=(answer_rules.question_pair_case_metrics,),
+    guess=guessing.question_pairs,
+    guessed_right=guessing.both_right,
+    word_pairs=((0, 1),),
+)
+_TWIN_QUESTIONS = ShapeSpec(
+    name="twin_questions",
+    about="One question about an image and about its counterfactual twin.",
+    roles=("normal image", "twin"),
+    metrics=answer_rules.QUESTION_TWIN_METRICS,
+    headline="c_acc",
+    rule=shape_rules.twin_questions,
+    why=sentences.twin_questions,
+    answered=True,
+    definitions=(answer_rules.question_twin_case_metrics,),
+    guess=guessing.question_twins,
+    guessed_right=guessing.both_right,
+    silent=shape_rules.silent_twins,
+    together=Together(
+        asked="questions",
+        labels=("the normal image", "the counterfactual image"),
+        rule=shape_rules.twin_questions_together,
+        guess=guessing.of_twin_questions,
+    ),
+)
+_CHOICE = ShapeSpec(
+    name="choice",
+    about=(
+        "One image with one true and several false texts (What'sUp's controlled sets: Kamath et al. 2023, section 3; "
+        "SPEC's image-to-text half: Peng et al. 2024)."
+    ),
+    roles=("true text", "false texts"),
+    metrics=(score_rules.TEXT,),
+    headline=score_rules.TEXT,
+    rule=partial(shape_rules.choice, score_rules.TEXT),
+    why=sentences.choice,
+    definitions=(score_rules.choice_case_metrics,),
+    guess=partial(guessing.choices, score_rules.TEXT),
+    guessed_right=guessing.one_of_each,
+    candidates="texts",
+)
+_IMAGE_CHOICE = ShapeSpec(
+    name="image_choice",
+    about=(
+        "One text with one true and several false images (SPEC's text-to-image half; SVO-Probes: Hendricks and "
+        "Nematzadeh 2021)."
+    ),
+    roles=("true image", "false images"),
+    metrics=(score_rules.IMAGE,),
+    headline=score_rules.IMAGE,
+    rule=partial(shape_rules.choice, score_rules.IMAGE),
+    why=sentences.choice,
+    like=("choice", "the candidates are images"),
+    guess=partial(guessing.choices, score_rules.IMAGE),
+    guessed_right=guessing.one_of_each,
+    together=Together(
+        asked="image_choice",
+        labels=("the image of the text",),
+        rule=shape_rules.image_choice_together,
+        guess=guessing.of_image_choices,
+    ),
+    candidates="images",
+)
+_SINGLE = ShapeSpec(
+    name="single",
+    about="Single yes/no questions and statements (Li et al. 2023, POPE, section 5; Liu et al. 2023, VSR).",
+    roles=("question or statement",),
+    metrics=answer_rules.SINGLE_METRICS,
+    headline="accuracy",
+    rule=shape_rules.single,
+    why=sentences.single,
+    answered=True,
+    definitions=(answer_rules.single_case_metrics, answer_rules.single_statistics),
+    chance={"accuracy": 1 / 2, "recall": 1 / 2, "auroc": 1 / 2},
+    guess=guessing.yes_or_no,
+    statistics=shape_rules.single_statistics,
+    silent=shape_rules.silent_single,
+)
+_QUESTION_QUAD = ShapeSpec(
+    name="question_quad",
+    about="Two questions about two images whose answers are crossed (Li et al. 2024, NaturalBench, section 4).",
+    roles=("image 0, question 0", "image 0, question 1", "image 1, question 0", "image 1, question 1"),
+    metrics=answer_rules.QUESTION_QUAD_METRICS,
+    headline="g_acc",
+    rule=shape_rules.question_quad,
+    why=sentences.question_quad,
+    answered=True,
+    definitions=(answer_rules.question_quad_case_metrics,),
+    guess=guessing.question_quads,
+    guessed_right=guessing.all_of_each,
+    together=Together(
+        asked="questions",
+        labels=tuple(f"question {question} about image {image}" for image in (1, 2) for question in (1, 2)),
+        rule=shape_rules.question_quad_together,
+        guess=lambda odds: guessing.of_crossings(odds.right),
+    ),
+)
+_TWO_TRUE = ShapeSpec(
+    name="two_true",
+    about="Two true captions and a false one, for one image (Dumpala et al. 2024, SugarCrepe++, section 3).",
+    roles=("true 1", "true 2", "false"),
+    metrics=score_rules.TWO_TRUE_METRICS,
+    headline="itt",
+    rule=shape_rules.two_true,
+    why=sentences.two_true,
+    definitions=(score_rules.two_true_case_metrics,),
+    chance={"itt": 1 / 3, "itt_first": 1 / 2, "itt_second": 1 / 2},
+    contrasts=((0, 2), (1, 2)),
+    compared=((0, 2), (1, 2)),
+)
+SHAPES: dict[Shape, ShapeSpec] = {
+    spec.name: spec
+    for spec in (
+        _PAIR,
+        _QUAD,
+        _IMAGE_QUAD,
+        _SET,
+        _ACTIVE_PASSIVE_SET,
+        _QUESTIONS,
+        _CHOICE,
+        _IMAGE_CHOICE,
+        _SINGLE,
+        _QUESTION_QUAD,
+        _TWO_TRUE,
+        _TWIN_QUESTIONS,
+        _TWIN_CAPTIONS,
+    )
+}
+"""The shapes by name; a row of a package of your own is ``SHAPES["mine"] = ShapeSpec(name="mine", ...)``."""
