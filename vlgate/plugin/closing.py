@@ -24,8 +24,8 @@ from vlgate.record.folder import titled
 from vlgate.record.model_card import ModelCard
 from vlgate.record.part_files import write_part
 from vlgate.record.results import EndedRun, RunResult, of_yes_or_no
-from vlgate.record.run_gates import doubts
-from vlgate.record.verdict import QUIET, RunOutcome, outcome_of
+from vlgate.record.run_gates import failed_checks
+from vlgate.record.verdict import OK_STATUSES, RunOutcome, outcome_of
 from vlgate.report.ci.release import append_summary, release
 from vlgate.report.ci.trackers import log_to
 from vlgate.report.controls import brief_line, table_lines, tables_of
@@ -138,15 +138,15 @@ class Closing:
         card = merged(run.cards, run.options.model)
         result = self._controlled(session, of_yes_or_no(result) if card.yes_or_no else result)
         result = replace(result, explained=self._explained(session, result))
-        doubted = doubts(card, run.cards, run.thresholds)
+        failed = failed_checks(card, run.cards, run.thresholds)
         lacks = run.ending.lacks(run.collected, card.checks)
         whole = run.options.shard is None
         if whole:
-            result = replace(result, decisions=(*doubted, *result.decisions))
+            result = replace(result, decisions=(*failed, *result.decisions))
         else:
-            objections = [*doubted, *run.collected.objections()]
+            integrity_failures = [*failed, *run.collected.integrity_failures()]
             asked = {batch_name(nodeid) for nodeid in run.collected.expected}
-            lacks = "; ".join(filter(None, [lacks, *lacks_of_part(run.plan, asked, objections)]))
+            lacks = "; ".join(filter(None, [lacks, *lacks_of_part(run.plan, asked, integrity_failures)]))
         session.exitstatus = pytest.ExitCode.USAGE_ERROR if run.ending.no_model else session.exitstatus
         self.problems = analysed(recorded_run(result, card, run.options, len(run.cards))) if whole and not lacks else []
         result = self._write(session, result, lacks, run.plan.tasks)
@@ -206,7 +206,7 @@ class Closing:
         self, session: pytest.Session, result: RunResult, incomplete: str, tasks: Sequence[Task] = ()
     ) -> RunResult:
         run, crashed = self.run, bool(self.run.ending.crashed or self.run.ending.no_model)
-        tests = 0 if session.exitstatus in QUIET else int(session.exitstatus)
+        tests = 0 if session.exitstatus in OK_STATUSES else int(session.exitstatus)
         said = replace(result, incomplete=incomplete, crashed=crashed, tests=tests)
         problems = write_figures(said, merged(run.cards, run.options.model), run.options, len(run.cards), tasks)
         return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
@@ -253,7 +253,7 @@ class Closing:
             return controlled(result.results, run.options, predictor)
 
         found = replace(result, controls=self._asked_again(session, result, CONTROLS_MISSING, ask, lacking))
-        return decided(found, run.plan.tasks, run.thresholds, run.options, run.collected.objections())
+        return decided(found, run.plan.tasks, run.thresholds, run.options, run.collected.integrity_failures())
 
     def _explained(self, session: pytest.Session, result: RunResult) -> Explained:
         run = self.run
@@ -308,6 +308,6 @@ class Closing:
         verdicts = {task.id: run.collected.of_task(task) for task in run.plan.tasks}
         if run.options.shard is not None:
             return conclude_part(run.plan.tasks, verdicts, run.thresholds, run.options, run.options.shard)
-        objections = run.collected.objections()
-        result = conclude(run.plan.tasks, verdicts, run.thresholds, run.options, objections, run.earlier)
+        integrity_failures = run.collected.integrity_failures()
+        result = conclude(run.plan.tasks, verdicts, run.thresholds, run.options, integrity_failures, run.earlier)
         return replace(result, notes=(*result.notes, *empty_lines(run.plan.empty), *run.plan.notes))

@@ -151,7 +151,7 @@ class Collected:
         positions = [position for nodeid in nodeids for position in self.expected[nodeid].positions]
         return in_order(parts, positions)
 
-    def objections(self) -> list[Decision]:
+    def integrity_failures(self) -> list[Decision]:
         """Return failed decisions for two tests that ask the same cases, and for replies that cannot be judged here."""
         asked: dict[tuple[str, tuple[int, ...]], str] = {}
         found: dict[str, str] = {}

@@ -18,7 +18,7 @@ from vlgate.plugin.ending import NO_MODEL, Ending, ExitGuard, escape_crash, flag
 from vlgate.plugin.progress import Progress, announce, say_costs
 from vlgate.record.replies import pack
 from vlgate.record.results_folder import nothing_run
-from vlgate.record.verdict import QUIET
+from vlgate.record.verdict import OK_STATUSES
 from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
@@ -228,9 +228,9 @@ class Run(Asked):
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
             elif self.collected.expected or self.shrunk or self._left_out(session):
                 self.closing.conclude(session)
-            elif self.unasked and self.options.require_gates and session.exitstatus in QUIET:
+            elif self.unasked and self.options.require_gates and session.exitstatus in OK_STATUSES:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        elif self.requires_gates and session.exitstatus in QUIET:
+        elif self.requires_gates and session.exitstatus in OK_STATUSES:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def summarize(self, reporter: Any) -> None:

@@ -14,7 +14,7 @@ from vlgate.record.comparison import Comparison, FinishedRun, compare, finished_
 from vlgate.record.folder import METRICS, RecordedRun
 from vlgate.record.model_card import card_from
 from vlgate.record.options import FIRST, Options
-from vlgate.record.run_gates import JudgedRun, decide_run, doubts, refuse_blunt
+from vlgate.record.run_gates import JudgedRun, decide_run, failed_checks, refuse_blunt
 from vlgate.record.verdict import RunOutcome, recorded_outcome
 from vlgate.sources.registry import shapes
 from vlgate.types import Shape
@@ -78,7 +78,7 @@ def judge_again(
     )
     made, rates = decide_run(judged, thresholds, options)
     card = card_from(run.figures["model"])
-    decisions = (*doubts(card, [card], thresholds), *_taken_over(run), *made)
+    decisions = (*failed_checks(card, [card], thresholds), *_taken_over(run), *made)
     return JudgedAgain(
         thresholds=thresholds,
         decisions=decisions,

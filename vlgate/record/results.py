@@ -134,7 +134,7 @@ class EndedRun:
         return int(outcome_of(self.result, self.card).status > 0)
 
 
-def tabulate(
+def task_metrics(
     task: Task,
     verdicts: Sequence[Verdict],
     blind: Sequence[Verdict],

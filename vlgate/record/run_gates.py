@@ -232,7 +232,7 @@ def decide_run(
 # Decisions about a run as a whole: what it left out, and whether its model can be judged at all.
 
 
-def doubts(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:
+def failed_checks(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:
     """Return decisions about the model: inconclusive if a check is suspect, or if the workers loaded different models.
 
     ``card``: the merged card of the model, with its checks; a suspect one is not run if ``[checks]`` allows it.

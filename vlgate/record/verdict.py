@@ -85,7 +85,7 @@ def _one(parts: Sequence[str]) -> bytes:
 
 _json = JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 Word = Literal["broken", "incomplete", "fail", "inconclusive", "pass", "not gated"]
-QUIET = (0, 5)
+OK_STATUSES = (0, 5)
 """pytest's statuses of a session without a failed test: all passed, or none was collected."""
 
 

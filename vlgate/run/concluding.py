@@ -16,7 +16,7 @@ from vlgate.record.comparison import FinishedRun, compare
 from vlgate.record.judging_again import ABOUT_REPLIES
 from vlgate.record.options import Options, Shard, meant_folder
 from vlgate.record.parquet import case_table
-from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, decisions, judged_tasks_of, tabulate
+from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, decisions, judged_tasks_of, task_metrics
 from vlgate.record.run_gates import JudgedRun, decide_run, unjudged_gates
 from vlgate.record.verdict import digests
 from vlgate.run.examining import UNEXAMINED, examined, without_copies
@@ -35,20 +35,17 @@ def conclude(
     verdicts: Mapping[str, Sequence[Verdict]],
     thresholds: Thresholds,
     options: Options,
-    objections: Sequence[Decision] = (),
+    integrity_failures: Sequence[Decision] = (),
     earlier: FinishedRun | None = None,
 ) -> RunResult:
     """Compute the figures of all tasks that have verdicts, and decide the gates.
 
     ``verdicts``: the verdicts of the selected cases, by task id, in the task's order; a task without verdicts has no
-    figures, and its gates are inconclusive. ``objections``: decisions against the run as a whole, which come before the
-    gates.
-
-    Returns: the result of the run.
+    figures, and its gates are inconclusive. ``integrity_failures`` are about the run as a whole, and come first.
     """
     asked = [task for task in tasks if verdicts.get(task.id)]
     blind = _blind(asked, verdicts, options)
-    figures = tuple(tabulate(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
+    figures = tuple(task_metrics(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
     figures = tuple(without_copies(one, thresholds) for one in figures)
     results = examined(figures, options)
     comparison = None if earlier is None else compare(earlier, _later(tasks, results, options))
@@ -64,7 +61,7 @@ def conclude(
         digests=digests(thresholds, tasks, verdicts),
         unasked=tuple(task for task in tasks if not verdicts.get(task.id)),
     )
-    return decided(run, tasks, thresholds, options, objections)
+    return decided(run, tasks, thresholds, options, integrity_failures)
 
 
 def decided(
@@ -72,7 +69,7 @@ def decided(
     tasks: Sequence[Task],
     thresholds: Thresholds,
     options: Options,
-    objections: Sequence[Decision] = (),
+    integrity_failures: Sequence[Decision] = (),
 ) -> RunResult:
     """Decide the gates of a run from its figures, and from what its controls found.
 
@@ -86,7 +83,7 @@ def decided(
         known=shapes(options.data),
     )
     made, rates = decide_run(judged, thresholds, options)
-    return replace(run, decisions=(*objections, *made), error_rates=rates)
+    return replace(run, decisions=(*integrity_failures, *made), error_rates=rates)
 
 
 def unjudged(thresholds: Thresholds, options: Options) -> RunResult:

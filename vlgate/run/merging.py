@@ -22,7 +22,7 @@ from vlgate.record.model_card import card_from
 from vlgate.record.options import Options
 from vlgate.record.replies import read_rows, unpack
 from vlgate.record.results import EndedRun, of_yes_or_no
-from vlgate.record.run_gates import doubts, refuse_blunt
+from vlgate.record.run_gates import failed_checks, refuse_blunt
 from vlgate.record.verdict import digest, thresholds_digests
 from vlgate.run.concluding import conclude
 from vlgate.run.loading import merged
@@ -210,7 +210,7 @@ def join(
     card = replace(merged(cards, options.model), checks=joined_checks([card.checks for card in cards]))
     result = replace(
         of_yes_or_no(result) if card.yes_or_no else result,
-        decisions=(*doubts(card, cards, thresholds), *without_controls(result.decisions)),
+        decisions=(*failed_checks(card, cards, thresholds), *without_controls(result.decisions)),
         notes=(*result.notes, *empty_lines(plan.empty), *plan.notes),
         tests=next((status for part in parts if (status := part.content["status"])), 0),
     )

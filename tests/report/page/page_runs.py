@@ -8,7 +8,7 @@ from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.record.comparison import FinishedRun, compare, read_earlier
 from vlgate.record.parquet import case_table
-from vlgate.record.results import RunResult, decisions, tabulate
+from vlgate.record.results import RunResult, decisions, task_metrics
 from vlgate.record.run_gates import change_decisions
 from vlgate.record.verdict import Digests
 from vlgate.types import Ask, Batch, Compare, Prediction
@@ -45,7 +45,7 @@ DIGESTS = Digests(thresholds=None, must_hold=None, plan=f"blake2b:{'1' * 32}", r
 
 
 def result_of(tasks, gates=GATES, notes=(), missed=every_third):
-    results = [tabulate(task, judged(task, missed), ()) for task in tasks]
+    results = [task_metrics(task, judged(task, missed), ()) for task in tasks]
     made = decisions(Thresholds(file=Path("t.toml"), rules=gates, require=()), results)
     return RunResult(results=tuple(results), decisions=made, notes=notes, digests=DIGESTS)
 
