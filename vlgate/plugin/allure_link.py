@@ -64,7 +64,7 @@ class AllureLink:
         write_report(self.folder, run, model, options, self._moments(collected))
 
     def _moments(self, collected: Collected) -> dict[tuple[str, str], Moment]:
-        # When each case was asked; the cases of a batch share its time, so that times add up to that of the run
+        # The cases of a batch share its time, so that times add up to that of the run
         from vlgate.report.allure.results import Moment
 
         found: dict[tuple[str, str], Moment] = {}

@@ -129,7 +129,7 @@ def late_call(node: Any) -> str:
 
 
 def _note(given: dict[str, str]) -> Path:
-    # The file through which a worker that is about to end says why; its name cannot be guessed
+    # A worker that is about to end says why in this file, whose name cannot be guessed
     return Path(tempfile.gettempdir()) / f"vlgate-{given.get('testrunuid')}-{given.get('workerid')}"
 
 
@@ -141,7 +141,7 @@ def _standard_error() -> int:
 
 
 def _per_test(config: pytest.Config) -> float:
-    # The seconds that pytest-timeout allows a test; 0 if it is not in use
+    # In seconds; 0 if pytest-timeout is not in use
     if not any(config.pluginmanager.hasplugin(name) for name in _PLUGIN):
         return 0.0
     try:

@@ -94,7 +94,6 @@ T = TypeVar("T")
 
 
 def _tell(config: pytest.Config, line: str) -> None:
-    # Write a line to the terminal, before something that takes long
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         reporter.line("")  # pytest ends the line of its last letters later
@@ -116,7 +115,7 @@ class Closing:
         return found
 
     def _keep_face(self) -> None:
-        # Keep what a later run must know of the model to take all its replies from the cache
+        # A later run that finds all replies in the cache needs no more of the model than this
         loaded, predictor = self.run.loaded
         keep_face(loaded, predictor.caller, self.run.options)
 
@@ -221,7 +220,7 @@ class Closing:
         return replace(result, incomplete="; ".join(filter(None, [result.incomplete, *problems])))
 
     def _checks(self, session: pytest.Session) -> tuple[Check, ...]:
-        # Check the model: not beyond the budget of a search, nor after Ctrl-C, which should end at once
+        # Not beyond the budget of a search, nor after Ctrl-C, which should end at once
         run = self.run
         scores = run.collected.expected if run.worker is None else not only_searches(session)
         if run.worker or not scores or run.ending.interrupted:
@@ -268,7 +267,6 @@ class Closing:
         return self._asked_again(session, result, EXPLANATIONS_MISSING, ask, lambda why: Explained(lacking=why))
 
     def _can_ask(self) -> bool:
-        # Whether the model may be asked after the cases: it could be loaded, and nobody wants the run to end
         return bool(self.run.cards) and not self.run.ending.interrupted and not self.run.ending.no_model
 
     def _asked_again(
@@ -279,7 +277,7 @@ class Closing:
         ask: Callable[[ModelPredictor], T],
         lacking: Callable[[str], T],
     ) -> T:
-        # Ask the model after the cases, in this process: it has all verdicts, and perhaps no model yet
+        # This process has all verdicts, and perhaps no model yet
         run = self.run
         if run.limits.stopped:
             return lacking(f"the model was not asked again, because a test was stopped: {run.limits.stopped}")
@@ -297,7 +295,7 @@ class Closing:
             return lacking(printable(str(error)))
 
     def _unchecked(self) -> bool:
-        # Whether this process should check the model: without workers, or if the first worker had no test to run
+        # This process checks the model if there are no workers, or if the first one had no test to run
         cards = self.run.cards
         return bool(cards) and not self.run.ending.crashed and not any(card.checks for card in cards)
 

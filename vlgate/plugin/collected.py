@@ -99,7 +99,6 @@ class Collected:
     """The selected tests with their batches, and the rows, verdicts or failures that they reported."""
 
     def __init__(self) -> None:
-        # Start without any selected test
         self.expected: dict[str, Batch] = {}
         self.rows: dict[str, Rows] = {}
         self.verdicts: dict[str, Sequence[Verdict]] = {}

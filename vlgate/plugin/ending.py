@@ -186,7 +186,6 @@ def _named(report: Any, name: str) -> Any:
 
 
 def _crash(report: Any) -> str:
-    # What a test raised and where, without what it says of one case
     crash = getattr(report.longrepr, "reprcrash", None)
     place = "" if crash is None else f"{crash.path}:{crash.lineno}"
     return f"{place} {cause_of(last_line(report))}"
@@ -203,7 +202,6 @@ class Ending:
     """Collects what goes wrong around the tests of one session."""
 
     def __init__(self) -> None:
-        # Start without any trouble; ``no_model`` says why the model could not be loaded
         self.no_model = ""
         self.crashed: list[str] = []
         self.unwritten: list[str] = []

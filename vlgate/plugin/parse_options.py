@@ -120,7 +120,7 @@ def _between_commas(entry: str) -> list[str]:
 
 
 def _refuse_blank(named: str, value: Any, parts: list[str], setting: Setting) -> None:
-    # Refuse a value, or one of several, that is empty: a variable that is not set would judge something else
+    # An empty value is a variable of the shell that is not set: the run would judge something else
     if value == [] or not all(part.replace(",", " ").split() for part in parts):
         given = next((entry for entry in _entries(value) if not entry.strip()), ",".join(_entries(value)))
         raise pytest.UsageError(

@@ -131,7 +131,6 @@ def write_controls(file: Path, found: Iterable[Controlled]) -> None:
 
 
 def _measured(one: ControlledTask) -> dict[str, Any]:
-    # The figures of a control with their intervals of 95 %
     metrics = one.metrics()
     return {
         "cases": len(one.cases),
@@ -151,5 +150,5 @@ def _columns(one: ControlledTask) -> dict[str, Any]:
 
 
 def _plain(values: FloatArray) -> list[float | None]:
-    # The values as JSON holds them: whole numbers without a point, None if there is none
+    # Whole numbers without a point keep the file small
     return [None if np.isnan(value) else int(value) if value == int(value) else value for value in values.tolist()]

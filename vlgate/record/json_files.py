@@ -281,7 +281,7 @@ def _decided(decisions: Sequence[Decision]) -> dict[str, Any]:
 
 
 def _first(decisions: Sequence[Decision]) -> dict[str, str]:
-    # What tells that gates on a comparison were not run, because there is no earlier run
+    # Gates on a comparison were not run, because there is no earlier run
     return {"baseline": "first"} if any(one.why == FIRST_RUN for one in decisions) else {}
 
 

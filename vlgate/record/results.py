@@ -248,7 +248,7 @@ def _variants(task: Task, judged: Verdicts, found: Columns, variants: Collection
 
 
 def _responses(judged: Verdicts) -> dict[str, dict[str, float]]:
-    # The shares of yes, no and other first words, over all questions and by type (CARETS §6.2, Table 3)
+    # CARETS §6.2, Table 3: shares of first words, over all questions and by type
     said: dict[str, list[str]] = {}
     for verdict in judged:
         answers = [normal_answer(reply.answer or "").split(" ")[0].strip(",.;:") for reply in verdict.predictions]

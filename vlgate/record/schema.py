@@ -89,7 +89,6 @@ def _object(value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[s
 
 
 def _applied(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    # The schemas within a schema that the value must fit as well
     yield from schema.get("allOf", ())
     if "if" in schema:
         yield schema.get("then" if _fits(value, schema["if"], root) else "else", {})

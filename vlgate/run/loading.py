@@ -268,7 +268,6 @@ def _call_of_each_kind(tasks: Sequence[Task], size: int) -> list[Request]:
 
 
 def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> Check:
-    # Load the model again in plain float32 and compare, if that makes a difference and there is enough memory
     if options.ray:
         why = "with --ray the model is not loaded a second time; run the command with --quick and without --ray"
         return Check(name="precision", outcome="not applicable", why=why)
@@ -348,7 +347,6 @@ def predictor_of(
 
 
 def _check_together(loaded: LoadedModel, tasks: Sequence[Task]) -> None:
-    # Check that a model takes several images in one prompt, as far as that is known before it is asked
     if not isinstance(loaded.model, Comparer):
         raise ModelLoadError(
             f"the model {loaded.name!r} has no method compare(), which --ask=together needs to ask about several "
@@ -370,7 +368,7 @@ def _asks_of_one_image(task: Task) -> bool:
 
 
 def _waiting(caller: Caller | CachedCaller, loaded: LoadedModel) -> Caller | CachedCaller:
-    # The same caller, which loads a model that is not loaded before it asks it, so that no limit counts that time
+    # The model is loaded before it is asked, so that no time limit counts the loading
     model = loaded.model
     if not isinstance(model, Unloaded) or not isinstance(caller, CachedCaller):
         return caller

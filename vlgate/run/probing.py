@@ -48,7 +48,6 @@ class Cost:
         return per_case * self.cases * self.requests / max(1, self.own)
 
     def __str__(self) -> str:
-        # Say it before a run
         of = f"{self.tasks:,} task{'' if self.tasks == 1 else 's'}, at most {self.limit:,} of each"
         return f"the control {self.name} asks up to {self.requests:,} requests more, about {self.cases:,} cases of {of}"
 

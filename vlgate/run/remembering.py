@@ -120,7 +120,7 @@ def _own(loaded: LoadedModel, options: Options) -> tuple[str, str]:
 
 @cache
 def _source(*packages: str) -> tuple[str, ...]:
-    # A digest of vlgate's own code in some packages: a checkout changes without its version
+    # The code itself, because a checkout changes without its version
     root = Path(vlgate.__file__).parent
     whole = blake2b(digest_size=16)
     for package in packages:
