@@ -10,10 +10,9 @@ import numpy as np
 from vlgate.audit.blind_baseline import Probe
 from vlgate.audit.flaws import Flaw
 from vlgate.audit.label_fixes import disputed
-from vlgate.gates.decide import CONFIDENCE, Coverage, Judged, decide_all
+from vlgate.gates.decide import CONFIDENCE, Coverage, Judged
 from vlgate.gates.error_rates import ErrorRates
 from vlgate.gates.records import Decision
-from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.answers import normal_answer
 from vlgate.judging.chance import chance
 from vlgate.judging.judged import Verdicts, verdicts_of
@@ -30,7 +29,7 @@ from vlgate.record.comparison import Comparison
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options, Shard
 from vlgate.record.verdict import Digests, outcome_of
-from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Ties, Verdict, images_of, undrawn
+from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Verdict, images_of, undrawn
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
 """What messages say about a part of a run."""
@@ -180,28 +179,10 @@ def _matches(task: Task) -> bool:
     return any(isinstance(request, Match) for case in task.cases[:1] for request in case.requests)
 
 
-def decisions(
-    thresholds: Thresholds,
-    results: Sequence[TaskResult],
-    planned: Sequence[Task] = (),
-    ties: Ties = "strict",
-    model: str = "",
-    controls: Sequence[Controlled] = (),
-) -> tuple[Decision, ...]:
-    """Decide every gate and every known limit of a thresholds file.
-
-    ``planned``: all tasks of the plan. A gate of one that was not asked is inconclusive, because all of its cases were
-    deselected. ``model``: what ``--model`` names; a known limit of another model is not run.
-
-    Returns: the decisions; a rule that matches no task of the plan is listed as not run.
-    """
-    return decide_all(thresholds, judged_tasks_of(results, planned, controls), ties, model)
-
-
 def judged_tasks_of(
-    results: Sequence[TaskResult], planned: Sequence[Task], controls: Sequence[Controlled]
+    results: Sequence[TaskResult], planned: Sequence[Task] = (), controls: Sequence[Controlled] = ()
 ) -> dict[str, Judged]:
-    """Return what the gates of each task are decided from; the arguments are those of ``decisions``."""
+    """Return what the gates of each task are decided from; of a planned task without result, every case is left out."""
     none = verdicts_of(())
     tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, none)) for task in planned}
     tasks |= {

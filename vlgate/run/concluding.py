@@ -8,6 +8,7 @@ from dataclasses import replace
 from vlgate import __version__
 from vlgate.asking.predictor import score
 from vlgate.errors import OptionError
+from vlgate.gates.decide import decide_all
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
@@ -16,7 +17,7 @@ from vlgate.record.comparison import FinishedRun, compare
 from vlgate.record.judging_again import ABOUT_REPLIES
 from vlgate.record.options import Options, Shard, meant_folder
 from vlgate.record.parquet import case_table
-from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, decisions, judged_tasks_of, task_metrics
+from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, judged_tasks_of, task_metrics
 from vlgate.record.run_gates import JudgedRun, decide_run, unjudged_gates
 from vlgate.record.verdict import digests
 from vlgate.run.examining import UNEXAMINED, examined, without_copies
@@ -88,7 +89,7 @@ def decided(
 
 def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
     """Return the result of a session that only searched, without figures: every gate is listed as not run."""
-    made = decisions(thresholds, ())
+    made = decide_all(thresholds, {})
     return RunResult(results=(), decisions=(*unjudged_gates(made, thresholds, options, searched=True), *made))
 
 
