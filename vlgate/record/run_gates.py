@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from types import MappingProxyType
 
 from vlgate.errors import ThresholdsError
 from vlgate.gates.decide import (
@@ -75,32 +74,21 @@ def _allows_all(gate: Gate, cases: int) -> bool:
 
 
 def change_decisions(
-    thresholds: Thresholds,
-    comparison: Comparison | None,
-    shapes: Mapping[str, Shape],
-    deselected: Mapping[str, int],
-    coverages: Mapping[str, Coverage] = MappingProxyType({}),
-    *,
-    first: bool = False,
+    thresholds: Thresholds, comparison: Comparison | None, tasks: Mapping[str, Judged], *, first: bool = False
 ) -> list[Decision]:
-    """Decide every gate on a comparison.
-
-    ``comparison``: what changed; None if no earlier run is given, which leaves these gates inconclusive.
-    ``deselected``: the number of cases of each task that the user left out. ``coverages``: the counts of the cases of
-    each task that was asked. ``first``: whether the user says that there is no earlier run; these gates are then not
-    run, and block nothing.
+    """Decide every gate on a comparison: inconclusive without one, or not run if this is the ``first`` run.
 
     Returns: the decisions, in the order of the rules and tasks, then the rules that match no task of the run.
     """
-    gates, rules = expand_changes(thresholds, shapes)
+    gates, rules = expand_changes(thresholds, {name: task.shape for name, task in tasks.items()})
     if first and comparison is None:
         made = [idle(gate, FIRST_RUN) for gate in gates]
     else:
-        made = [_decide(gate, comparison, deselected.get(gate.task, 0), coverages.get(gate.task)) for gate in gates]
+        made = [_decide(gate, comparison, tasks[gate.task].coverage) for gate in gates]
     return [*made, *(idle(rule, NO_TASK) for rule in rules)]
 
 
-def _decide(gate: Gate, comparison: Comparison | None, deselected: int, coverage: Coverage | None) -> Decision:
+def _decide(gate: Gate, comparison: Comparison | None, coverage: Coverage) -> Decision:
     if comparison is None:
         return Decision(gate=gate, outcome="inconclusive", why=NO_BASELINE)
     change = comparison.tasks.get(gate.task)
@@ -111,10 +99,9 @@ def _decide(gate: Gate, comparison: Comparison | None, deselected: int, coverage
         return Decision(gate=gate, outcome="inconclusive", why=f"both runs must have {gate.metric} of each case")
     found = values.difference(gate.confidence)
     outcome, why = _judged(gate, change, found, values.part)
-    doubt = _doubt(gate, change, found, deselected)
-    if doubt is None and coverage is not None:
-        doubt = too_disputed(gate, coverage) or too_few(gate, coverage, found.n)
-    if doubt is not None and (outcome != "fail" or deselected):
+    doubt = _doubt(gate, change, found, coverage.deselected)
+    doubt = doubt or too_disputed(gate, coverage) or too_few(gate, coverage, found.n)
+    if doubt is not None and (outcome != "fail" or coverage.deselected):
         outcome, why = "inconclusive", doubt
     why += f"; {len(change.added)} cases of this run are not in the baseline" if change.added else ""
     counted = {"max_broken": (found.broken, found.n), "max_churn": (change.churned, change.n)}.get(gate.kind)
@@ -207,14 +194,7 @@ def decide_run(
     Returns: the decisions, in the order in which reports show them, and how often the gates err.
     """
     covered = {name: task.coverage for name, task in run.tasks.items()}
-    changes = change_decisions(
-        thresholds,
-        run.comparison,
-        {name: task.shape for name, task in run.tasks.items()},
-        {name: coverage.deselected for name, coverage in covered.items()},
-        covered,
-        first=options.baseline == FIRST,
-    )
+    changes = change_decisions(thresholds, run.comparison, run.tasks, first=options.baseline == FIRST)
     every = [*decide_all(thresholds, run.tasks, options.ties, options.model), *changes]
     held = []
     if thresholds.must_hold is not None:

@@ -61,5 +61,5 @@ def compared(result, folder, gates=()):
     )
     comparison = compare(read_earlier(folder, f"--baseline {folder}"), later)
     thresholds = Thresholds(file=Path("t.toml"), rules=(), require=(), changes=gates)
-    made = change_decisions(thresholds, comparison, {name: cases.shape for name, cases in later.tasks.items()}, {})
+    made = change_decisions(thresholds, comparison, judged_tasks_of(result.results))
     return replace(result, comparison=comparison, decisions=(*result.decisions, *made))
