@@ -44,9 +44,8 @@ def judge_again(
 ) -> JudgedAgain:
     """Decide every gate of a thresholds file about a finished run, as the run itself would.
 
-    ``earlier``: the run to compare with; without one, the gates that need it are inconclusive. ``first``: whether there
-    is no earlier run, so that these gates are not run. ``require_gates``: whether a run of which no gate is judged is
-    inconclusive.
+    Without an ``earlier`` run, the gates that compare are inconclusive; if this is the ``first``, they are not run.
+    With ``require_gates``, a run of which no gate is judged is inconclusive.
 
     Returns: the decisions, in the order in which a run makes them.
     """
