@@ -329,8 +329,8 @@ def _record(change: TaskChange) -> dict[str, object]:
 def _task_line(change: TaskChange) -> str:
     line = f"{change.task}: {len(change.broken)} broken, {len(change.fixed)} fixed of {change.n}"
     if change.headline in change.values:
-        found = change.values[change.headline].difference()
-        line += f", {change.headline} {found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
+        difference = change.values[change.headline].difference()
+        line += f", {change.headline} {difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})"
         line += f", {change.test} {p_words(change.p)}"
     line += f"; {change.churned} with another answer or verdict" if change.churned else ""
     line += f"; {len(change.added)} new cases" if change.added else ""

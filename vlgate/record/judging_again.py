@@ -112,9 +112,9 @@ def _options(run: RecordedRun, file: Path, *, require_gates: bool, first: bool) 
 
 
 def _taken_over(run: RecordedRun) -> list[Decision]:
-    found = []
+    kept = []
     for gate in run.figures["gates"]:
         task, _, name = gate["gate"].rpartition(":")
         if name in ABOUT_REPLIES:
-            found.append(Decision(gate=Gate(task=task, metric=name), outcome=gate["decision"], why=gate["why"]))
-    return found
+            kept.append(Decision(gate=Gate(task=task, metric=name), outcome=gate["decision"], why=gate["why"]))
+    return kept

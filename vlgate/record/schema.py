@@ -149,10 +149,10 @@ def _of_number(value: float, schema: Mapping[str, Any]) -> Iterator[str]:
 
 def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
     while "$ref" in schema:
-        found: Any = root
+        target: Any = root
         for part in schema["$ref"].removeprefix("#/").split("/"):
-            found = found[part]
-        schema = found
+            target = target[part]
+        schema = target
     return schema
 
 
@@ -161,5 +161,5 @@ def _below(place: str, key: str) -> str:
 
 
 def _short(value: object) -> str:
-    said = repr(value)
-    return said if len(said) <= 40 else f"{said[:40]}..."
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."
