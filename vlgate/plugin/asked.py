@@ -121,11 +121,11 @@ class TimeLimits:
 def late_call(node: Any) -> str:
     """Return which call of a worker's model was late, and remove the worker's note; empty if none was."""
     note = _note(getattr(node, "workerinput", {}))
-    found = ""
+    call = ""
     with suppress(OSError):
-        found = note.read_text(encoding="utf-8")
+        call = note.read_text(encoding="utf-8")
         note.unlink()
-    return found
+    return call
 
 
 def _note(given: dict[str, str]) -> Path:
@@ -218,10 +218,10 @@ class Asked:
         _ = self.connected
         given = getattr(self.config, "workerinput", {"workercount": 1})
         watch = self.limits.calls.watch
-        found = load_model(self.options, self.plan.tasks, self.worker or 0, int(given["workercount"]), watch)
-        self.config.add_cleanup(closer(found[0]))
-        self.config.add_cleanup(found[1].caller.close)
-        return found
+        loaded = load_model(self.options, self.plan.tasks, self.worker or 0, int(given["workercount"]), watch)
+        self.config.add_cleanup(closer(loaded[0]))
+        self.config.add_cleanup(loaded[1].caller.close)
+        return loaded
 
     @cached_property
     def connected(self) -> bool:

@@ -157,8 +157,8 @@ def asks_for_suite(config: pytest.Config) -> bool:
 def names_suite(config: pytest.Config) -> bool:
     """Whether the paths of the command line name the suite, or a folder that holds it."""
     args = config.args or config.known_args_namespace.file_or_dir or config.getini("testpaths")  # none with --help
-    places = [arg.split("::")[0] for arg in args]
-    return any(SUITE in re.split(r"[/\\.]", place) or (Path(place) / SUITE).is_dir() for place in places)
+    paths = [arg.split("::")[0] for arg in args]
+    return any(SUITE in re.split(r"[/\\.]", path) or (Path(path) / SUITE).is_dir() for path in paths)
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -191,7 +191,7 @@ def _thresholds(config: pytest.Config, given: Any, *, scenes: bool) -> Path | No
     package = Path(__file__).parents[1]
     shipped = (package / "thresholds.toml", package.parent / "thresholds.toml") if scenes else ()
     own = (config.invocation_params.dir / "thresholds.toml", config.rootpath / "thresholds.toml")
-    return next((place for place in (*own, *shipped) if place.is_file()), None)
+    return next((file for file in (*own, *shipped) if file.is_file()), None)
 
 
 def _results(config: pytest.Config, given: Any, model: str) -> Path:
@@ -199,10 +199,10 @@ def _results(config: pytest.Config, given: Any, model: str) -> Path:
     if given:
         return base / str(given)
     name = f"results/{time_name()}-{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}"
-    number, found = 2, base / name
-    while found.exists():  # the folder of a run that started in the same second
-        number, found = number + 1, base / f"{name}-{number}"
-    return found
+    number, folder = 2, base / name
+    while folder.exists():  # the folder of a run that started in the same second
+        number, folder = number + 1, base / f"{name}-{number}"
+    return folder
 
 
 def _cache(config: pytest.Config, given: Any) -> Path | None:

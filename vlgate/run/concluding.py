@@ -156,11 +156,11 @@ def conclude_part(
     ``verdicts``: the verdicts of the part's cases, by task id, in the task's order.
     """
     plain = replace(options, health="off", require_gates=False)
-    found = conclude(tasks, verdicts, thresholds, plain)
-    gates = [one.gate for one in found.decisions if one.gate.metric not in _ABOUT_THE_WHOLE]
+    figures = conclude(tasks, verdicts, thresholds, plain)
+    gates = [one.gate for one in figures.decisions if one.gate.metric not in _ABOUT_THE_WHOLE]
     why = f"{shard}, of which {NOT_JUDGED}"
     decisions = tuple(Decision(gate=gate, outcome="not run", why=why) for gate in gates)
-    return replace(found, decisions=decisions, error_rates=None, part=shard)
+    return replace(figures, decisions=decisions, error_rates=None, part=shard)
 
 
 def lacks_of_part(plan: Plan, asked: Collection[str], decisions: Sequence[Decision]) -> list[str]:
@@ -170,8 +170,8 @@ def lacks_of_part(plan: Plan, asked: Collection[str], decisions: Sequence[Decisi
     """
     sizes = {name: len(batch.positions) for name, batch in plan.batches.items()}
     left = sum(size for name, size in sizes.items() if name not in asked)
-    said = [f"{one.gate.id}: {one.why}" for one in decisions if one.gate.metric in ABOUT_REPLIES]
+    reasons = [f"{one.gate.id}: {one.why}" for one in decisions if one.gate.metric in ABOUT_REPLIES]
     if left:
         remedy = "select tasks with --suite instead"
-        said.append(f"{left:,} of the {sum(sizes.values()):,} cases of the part were deselected; {remedy}")
-    return said
+        reasons.append(f"{left:,} of the {sum(sizes.values()):,} cases of the part were deselected; {remedy}")
+    return reasons

@@ -217,8 +217,8 @@ def kept_checks(predictor: ModelPredictor, tasks: Sequence[Task], options: Optio
     if not _lasts(caller) or caller.counts.asked or not caller.counts.cached:
         return ()
     key = _key(caller, tasks, options, plan)
-    found, _ = caller.memory.get([key])
-    return tuple(Check(**check) for check in json.loads(found[key])) if key in found else ()
+    kept, _ = caller.memory.get([key])
+    return tuple(Check(**check) for check in json.loads(kept[key])) if key in kept else ()
 
 
 def keep_checks(
