@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from vlgate.errors import ThresholdsError
-from vlgate.gates.decide import Coverage, decide
+from vlgate.gates.decide import Coverage, Judged, decide
 from vlgate.gates.error_rates import error_rates
 from vlgate.gates.p_values import SMALLEST, at_most, beyond, corrected, exact, stays, tail
 from vlgate.gates.records import Decision, Gate
@@ -476,7 +476,9 @@ def test_the_number_of_further_cases_of_a_drop_has_the_stated_power(part, per_im
     n = 120 * per_image
     before, after, codes = np.ones(n), np.ones(n), np.arange(n) // per_image
     before[: n // 20] = after[-n // 20 :] = 1 - part
-    (made,) = change_decisions(drop_gate(most), comparison(before, after, codes), {"a/b": "questions"}, {})
+    coverage = Coverage(cases=before.size, judged=before.size, unscored=0, skipped=0)
+    tasks = {"a/b": Judged(shape="questions", coverage=coverage)}
+    (made,) = change_decisions(drop_gate(most), comparison(before, after, codes), tasks)
     assert (made.outcome, made.part) == ("inconclusive", part)
     n = (n + more(made.why)) // per_image * per_image
     passes = [

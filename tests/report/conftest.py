@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.gates.decide import idle
+from vlgate.gates.decide import decide_all, idle
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.results import RunResult, decisions, task_metrics
+from vlgate.record.results import RunResult, judged_tasks_of, task_metrics
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
 
 BROKEN = "image 'broken.jpg': it is cut off; download it again"
@@ -109,7 +109,7 @@ def make_run():
     results = [task_metrics(task, verdicts, verdicts[30:34], "strict")]
     results += [task_metrics(some, said, (), "strict") for some, said in others]
     results.sort(key=lambda result: result.task.id)
-    made = decisions(Thresholds(file=Path("t.toml"), rules=GATES, require=()), results)
+    made = decide_all(Thresholds(file=Path("t.toml"), rules=GATES, require=()), judged_tasks_of(results))
     return RunResult(results=tuple(results), decisions=(*made, idle(Gate(task="valse/*", metric="acc_r", min=0.5))))
 
 
@@ -132,7 +132,7 @@ def passing():
     task = replace(task, cases=task.cases[:34], left_out={})
     result = task_metrics(task, verdicts[:34], (), "strict")
     rules = (Gate(task="scenes/existence", metric="acc_r", min=0.6),)
-    made = decisions(Thresholds(file=Path("t.toml"), rules=rules, require=()), [result])
+    made = decide_all(Thresholds(file=Path("t.toml"), rules=rules, require=()), judged_tasks_of([result]))
     return RunResult(results=(result,), decisions=made)
 
 

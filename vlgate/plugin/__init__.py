@@ -1,4 +1,8 @@
-"""The pytest plugin: each hook is one line that calls the run."""
+"""The pytest plugin: each hook is one line that calls the run.
+
+It turns a session into a run: options, one item per batch, replies from all workers, gates as tests, the exit status.
+It never computes a metric or decides a gate, and nothing imports it.
+"""
 
 from __future__ import annotations
 

@@ -64,10 +64,10 @@ class AllureLink:
         write_report(self.folder, run, model, options, self._moments(collected))
 
     def _moments(self, collected: Collected) -> dict[tuple[str, str], Moment]:
-        # When each case was asked; the cases of a batch share its time, so that times add up to that of the run
+        # The cases of a batch share its time, so that times add up to that of the run
         from vlgate.report.allure.results import Moment
 
-        found: dict[tuple[str, str], Moment] = {}
+        moments: dict[tuple[str, str], Moment] = {}
         for nodeid, batch in collected.expected.items():
             report, cases = self.reports.get(nodeid), batch.cases
             if report is None:
@@ -77,8 +77,8 @@ class AllureLink:
             for number, case in enumerate(cases):
                 start = report.start + number * share
                 times = {"start": int(start * 1000), "stop": int((start + share) * 1000)}
-                found[batch.task.id, case.id] = Moment(**times, worker=getattr(report, "worker_id", ""), trace=trace)
-        return found
+                moments[batch.task.id, case.id] = Moment(**times, worker=getattr(report, "worker_id", ""), trace=trace)
+        return moments
 
 
 def connect(config: pytest.Config) -> AllureLink | None:

@@ -121,15 +121,15 @@ class TimeLimits:
 def late_call(node: Any) -> str:
     """Return which call of a worker's model was late, and remove the worker's note; empty if none was."""
     note = _note(getattr(node, "workerinput", {}))
-    found = ""
+    call = ""
     with suppress(OSError):
-        found = note.read_text(encoding="utf-8")
+        call = note.read_text(encoding="utf-8")
         note.unlink()
-    return found
+    return call
 
 
 def _note(given: dict[str, str]) -> Path:
-    # The file through which a worker that is about to end says why; its name cannot be guessed
+    # A worker that is about to end says why in this file, whose name cannot be guessed
     return Path(tempfile.gettempdir()) / f"vlgate-{given.get('testrunuid')}-{given.get('workerid')}"
 
 
@@ -141,7 +141,7 @@ def _standard_error() -> int:
 
 
 def _per_test(config: pytest.Config) -> float:
-    # The seconds that pytest-timeout allows a test; 0 if it is not in use
+    # In seconds; 0 if pytest-timeout is not in use
     if not any(config.pluginmanager.hasplugin(name) for name in _PLUGIN):
         return 0.0
     try:
@@ -218,10 +218,10 @@ class Asked:
         _ = self.connected
         given = getattr(self.config, "workerinput", {"workercount": 1})
         watch = self.limits.calls.watch
-        found = load_model(self.options, self.plan.tasks, self.worker or 0, int(given["workercount"]), watch)
-        self.config.add_cleanup(closer(found[0]))
-        self.config.add_cleanup(found[1].caller.close)
-        return found
+        loaded = load_model(self.options, self.plan.tasks, self.worker or 0, int(given["workercount"]), watch)
+        self.config.add_cleanup(closer(loaded[0]))
+        self.config.add_cleanup(loaded[1].caller.close)
+        return loaded
 
     @cached_property
     def connected(self) -> bool:

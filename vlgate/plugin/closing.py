@@ -55,16 +55,16 @@ def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, objec
     """Return the figures of a gate, as pairs of a name and a value; a figure that is not known is left out."""
     gate, metric, change = decision.gate, decision.metric, decision.difference
     result = next((one for one in run.results if one.task.id == gate.task), None)
-    found: dict[str, object] = {"decision": decision.outcome, "threshold": threshold(decision)}
+    figures: dict[str, object] = {"decision": decision.outcome, "threshold": threshold(decision)}
     if metric is not None:
-        found |= {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n}
+        figures |= {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n}
     if change is not None:
-        found |= {"value": change.value, "low": change.low, "high": change.high, "n": change.n}
+        figures |= {"value": change.value, "low": change.low, "high": change.high, "n": change.n}
     if result is not None and change is None:
-        found |= {"chance": result.chance.get(gate.metric)}
-        found |= {"blind": result.blind[gate.metric].value} if gate.metric in result.blind else {}
-    found |= {"confidence": gate.confidence, "kind": gate.kind}
-    return [(name, value) for name, value in found.items() if value not in {None, ""}]
+        figures |= {"chance": result.chance.get(gate.metric)}
+        figures |= {"blind": result.blind[gate.metric].value} if gate.metric in result.blind else {}
+    figures |= {"confidence": gate.confidence, "kind": gate.kind}
+    return [(name, value) for name, value in figures.items() if value not in {None, ""}]
 
 
 def describe_suite(config: pytest.Config, model: ModelCard, verdict: str, plan: Callable[[], str]) -> None:
@@ -94,7 +94,6 @@ T = TypeVar("T")
 
 
 def _tell(config: pytest.Config, line: str) -> None:
-    # Write a line to the terminal, before something that takes long
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         reporter.line("")  # pytest ends the line of its last letters later
@@ -111,12 +110,12 @@ class Closing:
 
     def card(self, session: pytest.Session) -> Mapping[str, Any]:
         """Check the model of this worker, and return its description for the process that the user started."""
-        found = asdict(card_of(*self.run.loaded, self._checks(session)))
+        card = asdict(card_of(*self.run.loaded, self._checks(session)))
         self._keep_face()
-        return found
+        return card
 
     def _keep_face(self) -> None:
-        # Keep what a later run must know of the model to take all its replies from the cache
+        # A later run that finds all replies in the cache needs no more of the model than this
         loaded, predictor = self.run.loaded
         keep_face(loaded, predictor.caller, self.run.options)
 
@@ -151,8 +150,8 @@ class Closing:
         self.problems = analysed(recorded_run(result, card, run.options, len(run.cards))) if whole and not lacks else []
         result = self._write(session, result, lacks, run.plan.tasks)
         run.result = self._kept(result, card)
-        place = os.environ.get("GITHUB_STEP_SUMMARY", "")
-        self.problems += [append_summary(run.options.results / "summary.md", place)]
+        job_page = os.environ.get("GITHUB_STEP_SUMMARY", "")
+        self.problems += [append_summary(run.options.results / "summary.md", job_page)]
         self.problems += log_to(run.options.log_to if whole else (), run.result, card, run.options)
         run.announcing = True
         for decision in run.result.decisions:
@@ -175,9 +174,9 @@ class Closing:
         wide = reporter.isatty or "COLUMNS" in os.environ  # otherwise pytest assumes 80 columns, and a log has none
         screen = Screen(width=writer.fullwidth if wide else None, colour=writer.hasmarkup)
         card = merged(self.run.cards, self.run.options.model)
-        found = release(result, card)
+        shipping = release(result, card)
         status = int(reporter._session.exitstatus)  # noqa: SLF001  # the hook is given the status before the gates
-        reporter.write_line(closing_text(result, found, titled(card.name, card.weights), status, screen))
+        reporter.write_line(closing_text(result, shipping, titled(card.name, card.weights), status, screen))
         reporter.write_line(printable(results_line(self.run.options)))
         cluster = cluster_line(self.run.loaded[0]) if "loaded" in vars(self.run) else ""
         for line in filter(None, (cluster, *cache_lines(card.cache, self.run.options.cache_limit))):
@@ -207,9 +206,9 @@ class Closing:
     ) -> RunResult:
         run, crashed = self.run, bool(self.run.ending.crashed or self.run.ending.no_model)
         tests = 0 if session.exitstatus in OK_STATUSES else int(session.exitstatus)
-        said = replace(result, incomplete=incomplete, crashed=crashed, tests=tests)
-        problems = write_figures(said, merged(run.cards, run.options.model), run.options, len(run.cards), tasks)
-        return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
+        ended = replace(result, incomplete=incomplete, crashed=crashed, tests=tests)
+        problems = write_figures(ended, merged(run.cards, run.options.model), run.options, len(run.cards), tasks)
+        return replace(ended, incomplete="; ".join(filter(None, [incomplete, *problems])))
 
     def _kept(self, result: RunResult, card: ModelCard) -> RunResult:
         run = self.run
@@ -221,7 +220,7 @@ class Closing:
         return replace(result, incomplete="; ".join(filter(None, [result.incomplete, *problems])))
 
     def _checks(self, session: pytest.Session) -> tuple[Check, ...]:
-        # Check the model: not beyond the budget of a search, nor after Ctrl-C, which should end at once
+        # Not beyond the budget of a search, nor after Ctrl-C, which should end at once
         run = self.run
         scores = run.collected.expected if run.worker is None else not only_searches(session)
         if run.worker or not scores or run.ending.interrupted:
@@ -252,8 +251,8 @@ class Closing:
 
             return controlled(result.results, run.options, predictor)
 
-        found = replace(result, controls=self._asked_again(session, result, CONTROLS_MISSING, ask, lacking))
-        return decided(found, run.plan.tasks, run.thresholds, run.options, run.collected.integrity_failures())
+        with_controls = replace(result, controls=self._asked_again(session, result, CONTROLS_MISSING, ask, lacking))
+        return decided(with_controls, run.plan.tasks, run.thresholds, run.options, run.collected.integrity_failures())
 
     def _explained(self, session: pytest.Session, result: RunResult) -> Explained:
         run = self.run
@@ -268,7 +267,6 @@ class Closing:
         return self._asked_again(session, result, EXPLANATIONS_MISSING, ask, lambda why: Explained(lacking=why))
 
     def _can_ask(self) -> bool:
-        # Whether the model may be asked after the cases: it could be loaded, and nobody wants the run to end
         return bool(self.run.cards) and not self.run.ending.interrupted and not self.run.ending.no_model
 
     def _asked_again(
@@ -279,7 +277,7 @@ class Closing:
         ask: Callable[[ModelPredictor], T],
         lacking: Callable[[str], T],
     ) -> T:
-        # Ask the model after the cases, in this process: it has all verdicts, and perhaps no model yet
+        # This process has all verdicts, and perhaps no model yet
         run = self.run
         if run.limits.stopped:
             return lacking(f"the model was not asked again, because a test was stopped: {run.limits.stopped}")
@@ -297,7 +295,7 @@ class Closing:
             return lacking(printable(str(error)))
 
     def _unchecked(self) -> bool:
-        # Whether this process should check the model: without workers, or if the first worker had no test to run
+        # This process checks the model if there are no workers, or if the first one had no test to run
         cards = self.run.cards
         return bool(cards) and not self.run.ending.crashed and not any(card.checks for card in cards)
 

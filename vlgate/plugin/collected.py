@@ -40,23 +40,23 @@ class ItemLedger:
         """
         _check_asked(self.item, self.given())
         self.item.stash[VERDICTS] = verdicts
-        found = verdicts_of(verdicts)
-        unscored = [row for row, state in enumerate(found.states) if state == "unscored"]
+        table = verdicts_of(verdicts)
+        unscored = [row for row, state in enumerate(table.states) if state == "unscored"]
         if unscored:
             head = f"{len(unscored)} of {len(verdicts)} cases could not be scored"
-            pytest.fail("\n".join([head, *_whys(found)]) if len(verdicts) > 1 else found.why(0), pytrace=False)
-        if all(state == "skipped" for state in found.states):
+            pytest.fail("\n".join([head, *_whys(table)]) if len(verdicts) > 1 else table.why(0), pytrace=False)
+        if all(state == "skipped" for state in table.states):
             pytest.skip("image missing")
 
 
 def _whys(verdicts: Verdicts) -> list[str]:
-    found = causes([verdicts])
-    more = [f"and {len(found) - _SHOWN} more causes"] if len(found) > _SHOWN else []
+    by_cause = causes([verdicts])
+    more = [f"and {len(by_cause) - _SHOWN} more causes"] if len(by_cause) > _SHOWN else []
     lines = [
         f"{one.example}: {one.sentence}"
         if len(one.reasons) == 1
         else f"{len(one.reasons)} cases, the first is {one.example}: {one.sentence}"
-        for one in found[:_SHOWN]
+        for one in by_cause[:_SHOWN]
     ]
     return [*lines, *more]
 
@@ -99,7 +99,6 @@ class Collected:
     """The selected tests with their batches, and the rows, verdicts or failures that they reported."""
 
     def __init__(self) -> None:
-        # Start without any selected test
         self.expected: dict[str, Batch] = {}
         self.rows: dict[str, Rows] = {}
         self.verdicts: dict[str, Sequence[Verdict]] = {}
@@ -154,15 +153,16 @@ class Collected:
     def integrity_failures(self) -> list[Decision]:
         """Return failed decisions for two tests that ask the same cases, and for replies that cannot be judged here."""
         asked: dict[tuple[str, tuple[int, ...]], str] = {}
-        found: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         for nodeid, batch in self.expected.items():
             first = asked.setdefault((batch.task.id, batch.positions), nodeid)
             if first != nodeid:
-                found[batch.task.id] = f"two tests ask the same cases: {first} and {nodeid}; leave one of them out"
+                reasons[batch.task.id] = f"two tests ask the same cases: {first} and {nodeid}; leave one of them out"
         for nodeid in self.strays:
-            found["?"] = f"the test {nodeid} reported replies, but it was not among the collected tests"
+            reasons["?"] = f"the test {nodeid} reported replies, but it was not among the collected tests"
         twice = [
-            Decision(gate=Gate(task=task, metric="asked-once"), outcome="fail", why=why) for task, why in found.items()
+            Decision(gate=Gate(task=task, metric="asked-once"), outcome="fail", why=why)
+            for task, why in reasons.items()
         ]
         return [*twice, *([other_data(", ".join(sorted(set(self.others))))] if self.others else [])]
 

@@ -151,22 +151,22 @@ def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
     rest = {id(report): report for cause, alike in unscored.items() if cause not in common for report in alike}
     gone = {id(report): report for alike in common.values() for report in alike if id(report) not in rest}
     joined = [_joined(cause, alike, collected) for cause, alike in common.items()]
-    for place, report in enumerate(joined):
-        vars(report)[STANDS_FOR] = 0 if place else len(gone)
+    for number, report in enumerate(joined):
+        vars(report)[STANDS_FOR] = 0 if number else len(gone)
     shown = [report for alike in raised.values() for report in (alike if len(alike) <= FEW else [_for_all(alike)])]
     return [*sorted(joined, key=lambda one: one.nodeid), *rest.values(), *shown, *left]
 
 
 def _joined(cause: str, alike: Sequence[Any], collected: Collected) -> Any:
-    found = next(
+    shared = next(
         one for one in causes(collected.of_test(report.nodeid) for report in alike) if cause_of(one.reasons[0]) == cause
     )
     tasks = {batch_name(report.nodeid).partition(":")[0] for report in alike}
     asked = sum(len(batch.positions) for batch in collected.expected.values() if batch.task.id in tasks)
-    text = f"{len(found.reasons):,} of {asked:,} cases unscored: {found.sentence}"
+    text = f"{len(shared.reasons):,} of {asked:,} cases unscored: {shared.sentence}"
     where = next(iter(tasks)) if len(tasks) == 1 else f"{len(tasks)} tasks"
-    report = _named(alike[0], f"{where}, {len(found.reasons):,} cases")
-    report.longrepr = sentence(text, f"{text}\nthe first case: {found.example}")
+    report = _named(alike[0], f"{where}, {len(shared.reasons):,} cases")
+    report.longrepr = sentence(text, f"{text}\nthe first case: {shared.example}")
     return report
 
 
@@ -186,10 +186,9 @@ def _named(report: Any, name: str) -> Any:
 
 
 def _crash(report: Any) -> str:
-    # What a test raised and where, without what it says of one case
     crash = getattr(report.longrepr, "reprcrash", None)
-    place = "" if crash is None else f"{crash.path}:{crash.lineno}"
-    return f"{place} {cause_of(last_line(report))}"
+    line = "" if crash is None else f"{crash.path}:{crash.lineno}"
+    return f"{line} {cause_of(last_line(report))}"
 
 
 # How a session ended: what it lacks, and which of its files could not be written.
@@ -203,7 +202,6 @@ class Ending:
     """Collects what goes wrong around the tests of one session."""
 
     def __init__(self) -> None:
-        # Start without any trouble; ``no_model`` says why the model could not be loaded
         self.no_model = ""
         self.crashed: list[str] = []
         self.unwritten: list[str] = []
@@ -219,12 +217,12 @@ class Ending:
         """Return what the run lacks, as one sentence; empty if it is complete."""
         left = sum(collected.unreported(nodeid) for nodeid in collected.expected)
         failed = [check.name for check in checks if check.outcome == "failed"]
-        found = ["the run was interrupted"] if self.interrupted else []
-        found += [f"the model could not be loaded ({self.no_model})"] if self.no_model else []
-        found += self.crashed
-        found += [f"{left} of {len(collected.expected)} tests did not run"] if left else []
-        found += [f"the check {name} of the model could not run" for name in failed]
-        return "; ".join([*found, *self.unwritten])
+        reasons = ["the run was interrupted"] if self.interrupted else []
+        reasons += [f"the model could not be loaded ({self.no_model})"] if self.no_model else []
+        reasons += self.crashed
+        reasons += [f"{left} of {len(collected.expected)} tests did not run"] if left else []
+        reasons += [f"the check {name} of the model could not run" for name in failed]
+        return "; ".join([*reasons, *self.unwritten])
 
 
 def flagged(report: pytest.TestReport) -> str:

@@ -36,11 +36,6 @@ def controls_of(named: Sequence[str], *, model: str, scenes: bool) -> tuple[str,
         raise pytest.UsageError(str(error)) from None
 
 
-def limit_of(named: Sequence[str]) -> int:
-    """Return the most cases of a task if ``--controls-limit`` is not given; ``named`` is as in ``controls_of``."""
-    return LIMIT if named else DEFAULT_LIMIT
-
-
 # Read the settings of the command line, the ini file and the environment into one ``Options`` record.
 
 SUITE = "tests_vl"
@@ -52,12 +47,13 @@ def read(config: pytest.Config) -> Options:
     """Read all settings of a session: from the command line, or else the ini file, or else the environment."""
     given = {name: _given(config, setting) for name, setting in SETTINGS.items()}
     controls, model, data = _names(given["controls"]), str(given["model"] or DEFAULT_MODEL), _data(given["data"])
-    read: dict[str, Any] = {
+    most = LIMIT if controls else DEFAULT_LIMIT
+    dependent: dict[str, Any] = {  # on the place of the ini file, on the environment, or on each other
         "folder": config.invocation_params.dir,
         "model": model,
         "protocols": frozenset(_names(given["protocols"])),
         "data": tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in data),
-        "disputes": tuple(place_of(one, _base(config, "disputes")) for one in _list(given["disputes"])),
+        "disputes": tuple(place_of(one, _base(config, "disputes")) for one in _entries(given["disputes"])),
         "thresholds": _thresholds(config, given["thresholds"], scenes=not data),
         "baseline": _baseline(config, given["baseline"]),
         "results": _results(config, given["results"], model),
@@ -65,12 +61,14 @@ def read(config: pytest.Config) -> Options:
         "cache_named": bool(given["cache"] or os.environ.get("VLGATE_CACHE")),
         "controls": _controls(config, given, controls, model),
         "controls_named": bool(controls),
-        "controls_limit": _value(SETTINGS["controls_limit"], given["controls_limit"], limit_of(controls)),
+        "controls_limit": _value(SETTINGS["controls_limit"], given["controls_limit"], most),
         "shrink_edits": _edits(given["shrink_edits"]),
         "require_gates": in_ci() if given["require_gates"] is None else given["require_gates"],
     }
-    others = [one for one in fields(Options) if one.name not in read]
-    return Options(**read, **{one.name: _value(SETTINGS[one.name], given[one.name], one.default) for one in others})
+    others = [one for one in fields(Options) if one.name not in dependent]
+    return Options(
+        **dependent, **{one.name: _value(SETTINGS[one.name], given[one.name], one.default) for one in others}
+    )
 
 
 def _value(setting: Setting, given: Any, default: Any) -> Any:
@@ -122,7 +120,7 @@ def _between_commas(entry: str) -> list[str]:
 
 
 def _refuse_blank(named: str, value: Any, parts: list[str], setting: Setting) -> None:
-    # Refuse a value, or one of several, that is empty: a variable that is not set would judge something else
+    # An empty value is a variable of the shell that is not set: the run would judge something else
     if value == [] or not all(part.replace(",", " ").split() for part in parts):
         given = next((entry for entry in _entries(value) if not entry.strip()), ",".join(_entries(value)))
         raise pytest.UsageError(
@@ -159,16 +157,12 @@ def asks_for_suite(config: pytest.Config) -> bool:
 def names_suite(config: pytest.Config) -> bool:
     """Whether the paths of the command line name the suite, or a folder that holds it."""
     args = config.args or config.known_args_namespace.file_or_dir or config.getini("testpaths")  # none with --help
-    places = [arg.split("::")[0] for arg in args]
-    return any(SUITE in re.split(r"[/\\.]", place) or (Path(place) / SUITE).is_dir() for place in places)
-
-
-def _list(value: Any) -> list[str]:
-    return [] if not value else [value] if isinstance(value, str) else list(value)
+    paths = [arg.split("::")[0] for arg in args]
+    return any(SUITE in re.split(r"[/\\.]", path) or (Path(path) / SUITE).is_dir() for path in paths)
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    return tuple(name for entry in _list(value) for part in entry.split(",") if (name := part.strip()))
+    return tuple(name for entry in _entries(value) for part in entry.split(",") if (name := part.strip()))
 
 
 def _edits(value: object) -> tuple[Family, ...]:
@@ -188,7 +182,7 @@ def _controls(config: pytest.Config, given: dict[str, Any], named: tuple[str, ..
 
 
 def _data(value: Any) -> list[str]:
-    return _list(value) or [entry for entry in _variable("VLGATE_DATA", "DIR").split(os.pathsep) if entry.strip()]
+    return _entries(value) or [entry for entry in _variable("VLGATE_DATA", "DIR").split(os.pathsep) if entry.strip()]
 
 
 def _thresholds(config: pytest.Config, given: Any, *, scenes: bool) -> Path | None:
@@ -197,7 +191,7 @@ def _thresholds(config: pytest.Config, given: Any, *, scenes: bool) -> Path | No
     package = Path(__file__).parents[1]
     shipped = (package / "thresholds.toml", package.parent / "thresholds.toml") if scenes else ()
     own = (config.invocation_params.dir / "thresholds.toml", config.rootpath / "thresholds.toml")
-    return next((place for place in (*own, *shipped) if place.is_file()), None)
+    return next((file for file in (*own, *shipped) if file.is_file()), None)
 
 
 def _results(config: pytest.Config, given: Any, model: str) -> Path:
@@ -205,10 +199,10 @@ def _results(config: pytest.Config, given: Any, model: str) -> Path:
     if given:
         return base / str(given)
     name = f"results/{time_name()}-{re.sub(r'[^A-Za-z0-9.-]+', '-', model).strip('-')[:60]}"
-    number, found = 2, base / name
-    while found.exists():  # the folder of a run that started in the same second
-        number, found = number + 1, base / f"{name}-{number}"
-    return found
+    number, folder = 2, base / name
+    while folder.exists():  # the folder of a run that started in the same second
+        number, folder = number + 1, base / f"{name}-{number}"
+    return folder
 
 
 def _cache(config: pytest.Config, given: Any) -> Path | None:

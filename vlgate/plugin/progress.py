@@ -117,7 +117,6 @@ class Progress:
     """Counts judged cases, and shows their rate and the time that is left."""
 
     def __init__(self, reporter: Any, total: int, *, bar: bool) -> None:
-        # Count up to ``total`` on pytest's terminal reporter, with a bar if ``bar`` is true, otherwise with lines
         self.reporter = reporter
         self.total = total
         self.done = 0

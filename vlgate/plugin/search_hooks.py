@@ -28,10 +28,10 @@ class SearchHooks:
             return
         try:
             _ = self.run.checked
-            found = subjects(self.run.plan, self.run.options)
+            cases = subjects(self.run.plan, self.run.options)
         except VlgateError as error:
             raise pytest.Collector.CollectError(str(error)) from None
-        metafunc.parametrize("subject", list(found.values()), ids=list(found))
+        metafunc.parametrize("subject", list(cases.values()), ids=list(cases))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -71,5 +71,5 @@ class SearchHooks:
 
 def _subject(item: pytest.Item) -> Batch | None:
     callspec = getattr(item, "callspec", None)
-    found = None if callspec is None else callspec.params.get("subject")
-    return found if isinstance(found, Batch) else None
+    subject = None if callspec is None else callspec.params.get("subject")
+    return subject if isinstance(subject, Batch) else None

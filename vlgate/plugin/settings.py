@@ -84,13 +84,13 @@ def joined(args: Sequence[str], folder: Path) -> list[str]:
     Returns: a new list; it equals ``args`` if there is nothing to join.
     """
     ours = {f"--{setting.name}" for setting in SETTINGS.values() if not setting.flag}
-    found: list[str] = []
+    words: list[str] = []
     for arg in args:
-        if found and found[-1] in ours and (found[-1] == "--results" or (folder / arg).exists()):
-            found[-1] = f"{found[-1]}={arg}"
+        if words and words[-1] in ours and (words[-1] == "--results" or (folder / arg).exists()):
+            words[-1] = f"{words[-1]}={arg}"
         else:
-            found.append(arg)
-    return found
+            words.append(arg)
+    return words
 
 
 def start_again(config: pytest.Config) -> int | pytest.ExitCode | None:

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.errors import OptionError
 from vlgate.metrics.clusters import Clusters, clusters
@@ -67,7 +66,6 @@ def finished_run(run: RecordedRun, tables: Mapping[str, CaseTable] | None = None
 
 # Compare two runs case by case: what is newly broken, what is fixed, and the difference of each metric.
 
-Rows = NDArray[np.intp]
 SHOWN = 3
 _REMEDY = "run the same cases, or name another run"
 
@@ -211,61 +209,48 @@ def _named(cases: Sequence[str]) -> str:
 
 
 def _changed(task: str, earlier: CaseTable, later: CaseTable) -> TaskChange:
-    shape, unjudged = later.shape, _unjudged(earlier) | _unjudged(later)
-    before, after = earlier.judged, later.judged
-    rows = {case: row for row, case in enumerate(before.ids)}
-    pairs = [(rows[case], row) for row, case in enumerate(after.ids) if case in rows]
-    first, second = (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
-    ids = [after.ids[row] for row in second]
-    images = [after.clusters[row] for row in second]
-    was, now = (_column(cases, SHAPES[shape].headline, at) for cases, at in ((before, first), (after, second)))
+    headline, rows = SHAPES[later.shape].headline, {case: row for row, case in enumerate(earlier.judged.ids)}
+    common = [row for row, case in enumerate(later.judged.ids) if case in rows]
+    after = later.judged.take(common)
+    before = earlier.judged.take([rows[case] for case in after.ids])
+    was, now = _column(before, headline), _column(after, headline)
+    images = [later.judged.clusters[row] for row in common]  # other cases may connect the images of these
+    unjudged = [set(cases.ids) - set(cases.judged.ids) for cases in (earlier, later)]
     return TaskChange(
         task=task,
-        n=len(pairs),
-        broken=tuple(ids[place] for place in np.flatnonzero(now < was)),
-        fixed=tuple(ids[place] for place in np.flatnonzero(now > was)),
+        n=len(common),
+        broken=tuple(after.ids[row] for row in np.flatnonzero(now < was)),
+        fixed=tuple(after.ids[row] for row in np.flatnonzero(now > was)),
         still_wrong=int(((was < 1) & (now < 1) & (was == now)).sum()),
-        churned=_churned(before, after, first, second),
-        added=tuple(sorted(set(after.ids) - set(earlier.ids))),
-        unjudged=len(unjudged),
-        values=_values(SHAPES[shape].metrics, (before, after), (first, second), images),
-        headline=SHAPES[shape].headline,
+        churned=_churned(before, after),
+        added=tuple(sorted(set(later.judged.ids) - set(earlier.ids))),
+        unjudged=len(set.union(*unjudged)),
+        values=_values(SHAPES[later.shape].metrics, before, after, images),
+        headline=headline,
     )
 
 
-def _unjudged(cases: CaseTable) -> set[str]:
-    return set(cases.ids) - set(cases.judged.ids)
-
-
 def _values(
-    names: Collection[str],
-    runs: tuple[CaseTable, CaseTable],
-    places: tuple[Rows, Rows],
-    images: Sequence[str],
+    names: Collection[str], before: CaseTable, after: CaseTable, images: Sequence[str]
 ) -> dict[str, PairedValues]:
-    found = {}
+    values = {}
     for name in names:
-        was, now = (_column(cases, name, at) for cases, at in zip(runs, places, strict=True))
+        was, now = _column(before, name), _column(after, name)
         both = np.flatnonzero(np.isfinite(was) & np.isfinite(now))
         if both.size:
-            groups = clusters([images[place] for place in both.tolist()])
-            found[name] = PairedValues(before=was[both], after=now[both], images=groups)
-    return found
+            groups = clusters([images[row] for row in both.tolist()])
+            values[name] = PairedValues(before=was[both], after=now[both], images=groups)
+    return values
 
 
-def _column(cases: CaseTable, name: str, rows: Rows) -> FloatArray:
-    return cases.case_metrics[name][rows] if name in cases.case_metrics else np.full(rows.size, np.nan)
+def _column(cases: CaseTable, name: str) -> FloatArray:
+    return cases.case_metrics[name] if name in cases.case_metrics else np.full(len(cases), np.nan)
 
 
-def _churned(
-    before: CaseTable,
-    after: CaseTable,
-    first: Rows,
-    second: Rows,
-) -> int:
-    changed = np.array([before.answers[a] != after.answers[b] for a, b in zip(first, second, strict=True)], dtype=bool)
+def _churned(before: CaseTable, after: CaseTable) -> int:
+    changed = np.array([one != other for one, other in zip(before.answers, after.answers, strict=True)], dtype=bool)
     for name in {*before.case_metrics, *after.case_metrics}:
-        was, now = _column(before, name, first), _column(after, name, second)
+        was, now = _column(before, name), _column(after, name)
         changed |= (was != now) & ~(np.isnan(was) & np.isnan(now))
     return int(changed.sum())
 
@@ -344,8 +329,8 @@ def _record(change: TaskChange) -> dict[str, object]:
 def _task_line(change: TaskChange) -> str:
     line = f"{change.task}: {len(change.broken)} broken, {len(change.fixed)} fixed of {change.n}"
     if change.headline in change.values:
-        found = change.values[change.headline].difference()
-        line += f", {change.headline} {found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
+        difference = change.values[change.headline].difference()
+        line += f", {change.headline} {difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})"
         line += f", {change.test} {p_words(change.p)}"
     line += f"; {change.churned} with another answer or verdict" if change.churned else ""
     line += f"; {len(change.added)} new cases" if change.added else ""

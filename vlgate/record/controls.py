@@ -31,25 +31,25 @@ def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
     content = content_of(run.folder / CONTROLS, run.named)
     refuse_other_schema(content, SCHEMA, CONTROLS, run.named)
     content = held_to(content, schema_of(CONTROLS), CONTROLS, run.named)
-    found: dict[str, dict[str, ControlledTask]] = {}
+    controls: dict[str, dict[str, ControlledTask]] = {}
     for name, one in content["controls"].items():
         for task, measured in one["tasks"].items():
-            found.setdefault(task, {})[name] = _task(run, measured, f"controls.{name}.tasks.{task}")
-    _refuse_other_figures(run, found)
-    return found
+            controls.setdefault(task, {})[name] = _task(run, measured, f"controls.{name}.tasks.{task}")
+    _refuse_other_figures(run, controls)
+    return controls
 
 
-def _refuse_other_figures(run: RecordedRun, found: Mapping[str, Mapping[str, ControlledTask]]) -> None:
-    told = {task: one.get("controls", {}) for task, one in run.figures["tasks"].items()}
-    for task in dict.fromkeys((*told, *found)):
-        given, measured = told.get(task, {}), found.get(task, {})
+def _refuse_other_figures(run: RecordedRun, measured_by_task: Mapping[str, Mapping[str, ControlledTask]]) -> None:
+    stated = {task: one.get("controls", {}) for task, one in run.figures["tasks"].items()}
+    for task in dict.fromkeys((*stated, *measured_by_task)):
+        given, measured = stated.get(task, {}), measured_by_task.get(task, {})
         for name in dict.fromkeys((*given, *measured)):
             has = _figures(given[name]["cases"], given[name]["figures"]) if name in given else {}
             gives = _of_values(measured[name]) if name in measured else {}
             key = next((key for key in dict.fromkeys((*has, *gives)) if not _same(has.get(key), gives.get(key))), None)
             if key is not None:
-                said = f"{_said(has.get(key))}, but {CONTROLS} gives {_said(gives.get(key))}"
-                problem = f"{METRICS} has {key} of the control {name} of {task} as {said}"
+                compared = f"{_said(has.get(key))}, but {CONTROLS} gives {_said(gives.get(key))}"
+                problem = f"{METRICS} has {key} of the control {name} of {task} as {compared}"
                 raise run.wrong(problem, "name a folder whose files are of one run")
 
 
@@ -58,8 +58,8 @@ def _of_values(one: ControlledTask) -> dict[str, _Compared]:
 
 
 def _figures(cases: int, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, _Compared]:
-    found = {name: tuple(one[key] for key in ("value", "low", "high", "n")) for name, one in figures.items()}
-    return {"the number of cases": (cases,), **found}
+    compared = {name: tuple(one[key] for key in ("value", "low", "high", "n")) for name, one in figures.items()}
+    return {"the number of cases": (cases,), **compared}
 
 
 def _same(one: _Compared | None, other: _Compared | None) -> bool:
@@ -93,7 +93,7 @@ def _named(figures: Iterable[Figure]) -> set[str]:
 # The controls of a run in ``metrics.json``, and ``controls.json``, which holds their values case by case.
 
 
-def of_run(found: Iterable[Controlled]) -> dict[str, Any]:
+def of_run(controls: Iterable[Controlled]) -> dict[str, Any]:
     """Return what ``metrics.json`` has of the controls of a run, by name; empty if none was asked."""
     return {
         one.name: {
@@ -102,7 +102,7 @@ def of_run(found: Iterable[Controlled]) -> dict[str, Any]:
             "lacking": one.lacking,
             **({} if one.model is None else {"model": _measured(one.model)}),
         }
-        for one in found
+        for one in controls
     }
 
 
@@ -111,27 +111,26 @@ def metric_record(metric: Metric) -> dict[str, float | int]:
     return {name: getattr(metric, name) for name in ("value", "low", "high", "n", "deff")}
 
 
-def of_one_task(found: Iterable[Controlled], task: str) -> dict[str, Any]:
+def of_one_task(controls: Iterable[Controlled], task: str) -> dict[str, Any]:
     """Return what ``metrics.json`` has of the controls of a task, by name."""
-    return {name: _measured(one) for name, one in of_task(found, task).items()}
+    return {name: _measured(one) for name, one in of_task(controls, task).items()}
 
 
-def write_controls(file: Path, found: Iterable[Controlled]) -> None:
+def write_controls(file: Path, controls: Iterable[Controlled]) -> None:
     """Write ``controls.json``: the values of each case, from which every figure can be computed again."""
-    controls = {
+    content = {
         one.name: {
             "limit": one.limit,
             "lacking": one.lacking,
             "tasks": {task: _columns(measured) for task, measured in one.tasks.items()},
             "model": None if one.model is None else _columns(one.model),
         }
-        for one in found
+        for one in controls
     }
-    write_whole(file, json.dumps({"schema": SCHEMA, "controls": controls}, ensure_ascii=False, allow_nan=False) + "\n")
+    write_whole(file, json.dumps({"schema": SCHEMA, "controls": content}, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _measured(one: ControlledTask) -> dict[str, Any]:
-    # The figures of a control with their intervals of 95 %
     metrics = one.metrics()
     return {
         "cases": len(one.cases),
@@ -151,5 +150,5 @@ def _columns(one: ControlledTask) -> dict[str, Any]:
 
 
 def _plain(values: FloatArray) -> list[float | None]:
-    # The values as JSON holds them: whole numbers without a point, None if there is none
+    # Whole numbers without a point keep the file small
     return [None if np.isnan(value) else int(value) if value == int(value) else value for value in values.tolist()]

@@ -125,7 +125,7 @@ _COUNTS = ("cases", "judged", "unscored", "skipped", "deselected")
 
 def _task(result: TaskResult) -> dict[str, object]:
     coverage = result.coverage
-    found: dict[str, object] = {
+    content: dict[str, object] = {
         "capability": result.task.capability,
         "shape": result.task.shape,
         **{name: getattr(coverage, name) for name in _COUNTS},
@@ -144,36 +144,36 @@ def _task(result: TaskResult) -> dict[str, object]:
         },
     }
     if result.task.together:
-        found["ask"] = "together"
+        content["ask"] = "together"
     if coverage.copies:
-        found["distinct"] = {"cases": coverage.distinct, "copies": coverage.copies}
+        content["distinct"] = {"cases": coverage.distinct, "copies": coverage.copies}
     if coverage.disputed or coverage.corrected:
-        found["disputed"] = {"left_out": coverage.disputed, "corrected": coverage.corrected}
+        content["disputed"] = {"left_out": coverage.disputed, "corrected": coverage.corrected}
     if result.neither[0]:
-        found["neither"] = dict(zip(("replies", "of"), result.neither, strict=True))
+        content["neither"] = dict(zip(("replies", "of"), result.neither, strict=True))
     if result.yes_or_no:
-        found["yes_or_no"] = True
+        content["yes_or_no"] = True
     if result.responses:
-        found["responses"] = result.responses
+        content["responses"] = result.responses
     if result.probes or result.flaws:
-        found["flaws"] = {
+        content["flaws"] = {
             flaw.name: {"count": flaw.count, "examples": flaw.examples, "why": flaw.why} for flaw in result.flaws
         }
-        found["probes"] = {probe.name: {"value": probe.shown, "n": probe.n} for probe in result.probes}
-    return found
+        content["probes"] = {probe.name: {"value": probe.shown, "n": probe.n} for probe in result.probes}
+    return content
 
 
 def _controls(run: RunResult, result: TaskResult) -> dict[str, object]:
-    found = of_one_task(run.controls, result.task.id)
-    return {"controls": found} if found else {}
+    controls = of_one_task(run.controls, result.task.id)
+    return {"controls": controls} if controls else {}
 
 
 def _beside(result: TaskResult, name: str) -> dict[str, object]:
-    found: dict[str, object] = {"chance": result.chance[name]} if name in result.chance else {}
+    beside: dict[str, object] = {"chance": result.chance[name]} if name in result.chance else {}
     if name in result.blind:
         blind = result.blind[name]
-        found["blind"] = {"value": blind.value, "low": blind.low, "high": blind.high}
-    return found
+        beside["blind"] = {"value": blind.value, "low": blind.low, "high": blind.high}
+    return beside
 
 
 def gate_record(decision: Decision) -> dict[str, object]:
@@ -281,7 +281,7 @@ def _decided(decisions: Sequence[Decision]) -> dict[str, Any]:
 
 
 def _first(decisions: Sequence[Decision]) -> dict[str, str]:
-    # What tells that gates on a comparison were not run, because there is no earlier run
+    # Gates on a comparison were not run, because there is no earlier run
     return {"baseline": "first"} if any(one.why == FIRST_RUN for one in decisions) else {}
 
 
@@ -291,7 +291,7 @@ def _baseline(comparison: Comparison | None) -> dict[str, str] | None:
 
 
 def _decision(decision: Decision) -> dict[str, Any]:
-    gate, found = decision.gate, decision.metric or decision.difference
+    gate, figure = decision.gate, decision.metric or decision.difference
     return {
         "gate": gate.id,
         "kind": gate.kind,
@@ -300,10 +300,10 @@ def _decision(decision: Decision) -> dict[str, Any]:
         "max": _text(gate.max),
         "basis": gate.basis,
         "confidence": _text(gate.confidence),
-        "value": found and _text(found.value),
-        "low": found and _text(found.low),
-        "high": found and _text(found.high),
-        "n": found and found.n,
+        "value": figure and _text(figure.value),
+        "low": figure and _text(figure.low),
+        "high": figure and _text(figure.high),
+        "n": figure and figure.n,
     }
 
 

@@ -44,9 +44,8 @@ def judge_again(
 ) -> JudgedAgain:
     """Decide every gate of a thresholds file about a finished run, as the run itself would.
 
-    ``earlier``: the run to compare with; without one, the gates that need it are inconclusive. ``first``: whether there
-    is no earlier run, so that these gates are not run. ``require_gates``: whether a run of which no gate is judged is
-    inconclusive.
+    Without an ``earlier`` run, the gates that compare are inconclusive; if this is the ``first``, they are not run.
+    With ``require_gates``, a run of which no gate is judged is inconclusive.
 
     Returns: the decisions, in the order in which a run makes them.
     """
@@ -113,9 +112,9 @@ def _options(run: RecordedRun, file: Path, *, require_gates: bool, first: bool) 
 
 
 def _taken_over(run: RecordedRun) -> list[Decision]:
-    found = []
+    kept = []
     for gate in run.figures["gates"]:
         task, _, name = gate["gate"].rpartition(":")
         if name in ABOUT_REPLIES:
-            found.append(Decision(gate=Gate(task=task, metric=name), outcome=gate["decision"], why=gate["why"]))
-    return found
+            kept.append(Decision(gate=Gate(task=task, metric=name), outcome=gate["decision"], why=gate["why"]))
+    return kept

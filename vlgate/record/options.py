@@ -66,7 +66,6 @@ class Shard:
     of: int
 
     def __str__(self) -> str:
-        # Return the part as messages name it, ``part 2 of 4``
         return f"part {self.number} of {self.of}"
 
 

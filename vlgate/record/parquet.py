@@ -179,10 +179,10 @@ def _tags(cases: Sequence[Case]) -> list[str]:
 
 
 def _answers(replies: Replies) -> list[str | None]:
-    said = list(replies.answers or [None] * len(replies.requests))
+    answers = list(replies.answers or [None] * len(replies.requests))
     return [
         TIED if answer is None and isinstance(request, Ask | Compare) and place not in replies.problems else answer
-        for place, (request, answer) in enumerate(zip(replies.requests, said, strict=True))
+        for place, (request, answer) in enumerate(zip(replies.requests, answers, strict=True))
     ]
 
 

@@ -31,16 +31,16 @@ def images_digest(tasks: Iterable[Task]) -> str:
     No file is opened. The folder of a file does not count, because machines keep the
     same data in different places. Drawn images have no file.
     """
-    found: dict[str, int] = {}
+    by_key: dict[str, int] = {}
     sizes: dict[str, int] = {}
     for task in tasks:
         for case in task.cases:
             for request in case.requests:
                 for image in images_of(request):
-                    if image.key not in found:
-                        found[image.key] = _size(image, sizes)
+                    if image.key not in by_key:
+                        by_key[image.key] = _size(image, sizes)
     whole = blake2b(digest_size=16)
-    for key, size in sorted(found.items()):
+    for key, size in sorted(by_key.items()):
         whole.update(f"{len(key)}:{key}\0{size}\n".encode(errors="surrogatepass"))
     return whole.hexdigest()
 

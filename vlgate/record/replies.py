@@ -73,14 +73,14 @@ def read_rows(columns: object, batch: Batch) -> Rows:
     """Return the rows that a file has of a batch, with the columns that were left out of it."""
     n = len(list(distinct(batch)))
     given: Mapping[str, Any] = columns if isinstance(columns, dict) else {"scores": columns}
-    found: dict[str, Any] = {"judged": 0, "missed": 0, "plan": ""}
+    rows: dict[str, Any] = {"judged": 0, "missed": 0, "plan": ""}
     for name, types in _TYPES.items():
         default = DEFAULTS[name]
-        values = found[name] = given.get(name, [default] * n)
+        values = rows[name] = given.get(name, [default] * n)
         right = isinstance(values, list) and len(values) == n
         if not right or not all(_usable(value, types, none=default is None) for value in values):
             raise ValueError(f"expected {n} {name} for the {n} requests of the batch")
-    return cast("Rows", found)
+    return cast("Rows", rows)
 
 
 def _usable(value: object, types: tuple[type, ...], *, none: bool) -> bool:
@@ -96,8 +96,9 @@ def unpack(rows: Rows, batch: Batch) -> Replies:
     flags = (rows["skipped"], rows["cut"], rows["neither"])
     sizes = {len(column) for column in (rows["scores"], rows["answers"], rows["accepted"], rows["problems"], *flags)}
     if sizes != {len(requests)}:
-        said = ", ".join(map(str, sorted(sizes)))
-        raise ValueError(f"columns of {said} replies: expected {len(requests)}, one per distinct request of the batch")
+        counts = ", ".join(map(str, sorted(sizes)))
+        expected = f"expected {len(requests)}, one per distinct request of the batch"
+        raise ValueError(f"columns of {counts} replies: {expected}")
     problems = zip(rows["problems"], rows["skipped"], strict=True)
     return Replies(
         requests=requests,
@@ -121,7 +122,7 @@ def distinct(batch: Batch) -> Iterable[Request]:
 
 
 def _column(n: int, known: Mapping[int, Value], other: Value) -> list[Value]:
-    found = [other] * n
+    column = [other] * n
     for place, value in known.items():
-        found[place] = value
-    return found
+        column[place] = value
+    return column

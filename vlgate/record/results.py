@@ -10,10 +10,9 @@ import numpy as np
 from vlgate.audit.blind_baseline import Probe
 from vlgate.audit.flaws import Flaw
 from vlgate.audit.label_fixes import disputed
-from vlgate.gates.decide import CONFIDENCE, Coverage, Judged, decide_all
+from vlgate.gates.decide import CONFIDENCE, Coverage, Judged
 from vlgate.gates.error_rates import ErrorRates
 from vlgate.gates.records import Decision
-from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.answers import normal_answer
 from vlgate.judging.chance import chance
 from vlgate.judging.judged import Verdicts, verdicts_of
@@ -30,7 +29,7 @@ from vlgate.record.comparison import Comparison
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options, Shard
 from vlgate.record.verdict import Digests, outcome_of
-from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Ties, Verdict, images_of, undrawn
+from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Verdict, images_of, undrawn
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
 """What messages say about a part of a run."""
@@ -114,8 +113,8 @@ class RunResult:
     @property
     def unfinished(self) -> str:
         """Why nothing can be concluded from the run: it is a part, or it lacks something; empty if it is complete."""
-        said = "" if self.part is None else f"{self.part}, of which {NOT_JUDGED}"
-        return "; ".join(filter(None, [said, self.incomplete]))
+        part = "" if self.part is None else f"{self.part}, of which {NOT_JUDGED}"
+        return "; ".join(filter(None, [part, self.incomplete]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,20 +147,20 @@ def task_metrics(
 
     Returns: the task's result; its metrics are over the judged cases.
     """
-    said = verdicts_of(verdicts)
-    judged = said.judged
-    found = judged.columns(task.shape)
+    table = verdicts_of(verdicts)
+    judged = table.judged
+    columns = judged.columns(task.shape)
     guessed = chance(task.shape, task.capability, judged.cases) if judged else {}
     return TaskResult(
         task=task,
-        coverage=_coverage(task, said, _unread(found)),
-        verdicts=said,
-        columns=found,
+        coverage=_coverage(task, table, _unread(columns)),
+        verdicts=table,
+        columns=columns,
         metrics={
-            **metrics(found, confidence=CONFIDENCE),
-            **_variants(task, judged, found, variants),
+            **metrics(columns, confidence=CONFIDENCE),
+            **_variants(task, judged, columns, variants),
         },
-        slices=_slices(judged.cases, found),
+        slices=_slices(judged.cases, columns),
         chance=guessed,
         blind=raised(metrics(verdicts_of(blind).columns(task.shape), confidence=CONFIDENCE), guessed) if blind else {},
         responses=_responses(judged) if task.shape == "questions" else {},
@@ -180,28 +179,10 @@ def _matches(task: Task) -> bool:
     return any(isinstance(request, Match) for case in task.cases[:1] for request in case.requests)
 
 
-def decisions(
-    thresholds: Thresholds,
-    results: Sequence[TaskResult],
-    planned: Sequence[Task] = (),
-    ties: Ties = "strict",
-    model: str = "",
-    controls: Sequence[Controlled] = (),
-) -> tuple[Decision, ...]:
-    """Decide every gate and every known limit of a thresholds file.
-
-    ``planned``: all tasks of the plan. A gate of one that was not asked is inconclusive, because all of its cases were
-    deselected. ``model``: what ``--model`` names; a known limit of another model is not run.
-
-    Returns: the decisions; a rule that matches no task of the plan is listed as not run.
-    """
-    return decide_all(thresholds, judged_tasks_of(results, planned, controls), ties, model)
-
-
 def judged_tasks_of(
-    results: Sequence[TaskResult], planned: Sequence[Task], controls: Sequence[Controlled]
+    results: Sequence[TaskResult], planned: Sequence[Task] = (), controls: Sequence[Controlled] = ()
 ) -> dict[str, Judged]:
-    """Return what the gates of each task are decided from; the arguments are those of ``decisions``."""
+    """Return what the gates of each task are decided from; of a planned task without result, every case is left out."""
     none = verdicts_of(())
     tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, none)) for task in planned}
     tasks |= {
@@ -230,34 +211,34 @@ def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dic
     return rows, checklist_gaps(ranked)
 
 
-def _variants(task: Task, judged: Verdicts, found: Columns, variants: Collection[str]) -> dict[str, Metric]:
+def _variants(task: Task, judged: Verdicts, columns: Columns, variants: Collection[str]) -> dict[str, Metric]:
     if not judged or task.together or not names(variants, task.id):  # the variants are of cases asked apart
         return {}
     evidence = Evidence(
-        scores=found.scores,
+        scores=columns.scores,
         files=np.array([case.id.partition("/")[0] for case in judged.cases], dtype=str),
-        groups=found.groups,
+        groups=columns.groups,
     )
     if isinstance(judged.cases[0].requests[0], Ask):
-        said = judged.replies.answers or [None] * len(judged.replies.requests)
+        replies = judged.replies.answers or [None] * len(judged.replies.requests)
         truths = np.array([case.truths for case in judged.cases], dtype=object)
-        answers = np.array(said, dtype=object).reshape(truths.shape)
+        answers = np.array(replies, dtype=object).reshape(truths.shape)
         evidence = replace(evidence, answers=answers, truths=truths)
     given = measures(variants, task.id, evidence)
-    return with_intervals(given, found, CONFIDENCE)
+    return with_intervals(given, columns, CONFIDENCE)
 
 
 def _responses(judged: Verdicts) -> dict[str, dict[str, float]]:
-    # The shares of yes, no and other first words, over all questions and by type (CARETS §6.2, Table 3)
-    said: dict[str, list[str]] = {}
+    # CARETS §6.2, Table 3: shares of first words, over all questions and by type
+    first_words: dict[str, list[str]] = {}
     for verdict in judged:
         answers = [normal_answer(reply.answer or "").split(" ")[0].strip(",.;:") for reply in verdict.predictions]
         kinds = {"all", *(f"{tag}={value}" for tag, value in verdict.case.tags.items() if tag == "question_type")}
         for kind in kinds:
-            said.setdefault(kind, []).extend(answer if answer in {"yes", "no"} else "other" for answer in answers)
+            first_words.setdefault(kind, []).extend(word if word in {"yes", "no"} else "other" for word in answers)
     return {
         kind: {answer: answers.count(answer) / len(answers) for answer in ("yes", "no", "other")}
-        for kind, answers in sorted(said.items())
+        for kind, answers in sorted(first_words.items())
     }
 
 
@@ -282,22 +263,22 @@ def _coverage(task: Task, verdicts: Verdicts, unread: int = 0) -> Coverage:
     )
 
 
-def _slices(cases: Sequence[Case], found: Columns) -> dict[str, Mapping[str, Metric]]:
+def _slices(cases: Sequence[Case], columns: Columns) -> dict[str, Mapping[str, Metric]]:
     rows: dict[str, list[int]] = {}
     for row, case in enumerate(cases):
         for tag, value in case.tags.items():
             if tag in GROUPED:
                 continue
             rows.setdefault(f"{tag}={value}", []).append(row)
-    kept = {name: codes for name, codes in found.groups.items() if GROUPED[name] == "mean"}
-    parts = replace(found, groups=kept)  # a slice may hold a part of a group, all of whose cases must be right
+    kept = {name: codes for name, codes in columns.groups.items() if GROUPED[name] == "mean"}
+    parts = replace(columns, groups=kept)  # a slice may hold a part of a group, all of whose cases must be right
     return {name: metrics(parts.take(np.array(rows[name])), confidence=CONFIDENCE) for name in sorted(rows)}
 
 
 _UNDIRECTED = LOWER_IS_BETTER.union(*(spec.undirected for spec in SHAPES.values()))
 
 
-def raised(found: Mapping[str, Metric], chance: Mapping[str, float]) -> dict[str, Metric]:
+def raised(metrics: Mapping[str, Metric], chance: Mapping[str, float]) -> dict[str, Metric]:
     """Raise the text-only model's figures to chance.
 
     A model that reads the texts can also guess, so a figure below chance is an accident of ties or of training, and
@@ -307,5 +288,5 @@ def raised(found: Mapping[str, Metric], chance: Mapping[str, float]) -> dict[str
         name: metric
         if name in _UNDIRECTED or metric.value >= chance.get(name, 0.0)
         else replace(metric, low=min(metric.low, chance[name]), value=chance[name], high=max(metric.high, chance[name]))
-        for name, metric in found.items()
+        for name, metric in metrics.items()
     }

@@ -89,10 +89,10 @@ def nothing_run(options: Options) -> list[str]:
 
 
 def _empty(folder: Path, *, overwrite: bool) -> None:
-    found = [name for name in (*NAMES, f"{FOLDER}/{INDEX}") if (folder / name).exists()]
-    if found and not overwrite:
+    earlier = [name for name in (*NAMES, f"{FOLDER}/{INDEX}") if (folder / name).exists()]
+    if earlier and not overwrite:
         raise OptionError(
-            f"--results {folder}: holds {found[0]} of an earlier run; replace its files with --overwrite, or name "
+            f"--results {folder}: holds {earlier[0]} of an earlier run; replace its files with --overwrite, or name "
             "another folder"
         )
     for name in NAMES:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from types import MappingProxyType
 
 from vlgate.errors import ThresholdsError
 from vlgate.gates.decide import (
@@ -76,32 +75,21 @@ def _allows_all(gate: Gate, cases: int) -> bool:
 
 
 def change_decisions(
-    thresholds: Thresholds,
-    comparison: Comparison | None,
-    shapes: Mapping[str, Shape],
-    deselected: Mapping[str, int],
-    coverages: Mapping[str, Coverage] = MappingProxyType({}),
-    *,
-    first: bool = False,
+    thresholds: Thresholds, comparison: Comparison | None, tasks: Mapping[str, Judged], *, first: bool = False
 ) -> list[Decision]:
-    """Decide every gate on a comparison.
-
-    ``comparison``: what changed; None if no earlier run is given, which leaves these gates inconclusive.
-    ``deselected``: the number of cases of each task that the user left out. ``coverages``: the counts of the cases of
-    each task that was asked. ``first``: whether the user says that there is no earlier run; these gates are then not
-    run, and block nothing.
+    """Decide every gate on a comparison: inconclusive without one, or not run if this is the ``first`` run.
 
     Returns: the decisions, in the order of the rules and tasks, then the rules that match no task of the run.
     """
-    gates, rules = expand_changes(thresholds, shapes)
+    gates, rules = expand_changes(thresholds, {name: task.shape for name, task in tasks.items()})
     if first and comparison is None:
         made = [idle(gate, FIRST_RUN) for gate in gates]
     else:
-        made = [_decide(gate, comparison, deselected.get(gate.task, 0), coverages.get(gate.task)) for gate in gates]
+        made = [_decide(gate, comparison, tasks[gate.task].coverage) for gate in gates]
     return [*made, *(idle(rule, NO_TASK) for rule in rules)]
 
 
-def _decide(gate: Gate, comparison: Comparison | None, deselected: int, coverage: Coverage | None) -> Decision:
+def _decide(gate: Gate, comparison: Comparison | None, coverage: Coverage) -> Decision:
     if comparison is None:
         return Decision(gate=gate, outcome="inconclusive", why=NO_BASELINE)
     change = comparison.tasks.get(gate.task)
@@ -110,29 +98,28 @@ def _decide(gate: Gate, comparison: Comparison | None, deselected: int, coverage
     values = change.values.get(gate.metric)
     if values is None:
         return Decision(gate=gate, outcome="inconclusive", why=f"both runs must have {gate.metric} of each case")
-    found = values.difference(gate.confidence)
-    outcome, why = _judged(gate, change, found, values.part)
-    doubt = _doubt(gate, change, found, deselected)
-    if doubt is None and coverage is not None:
-        doubt = too_disputed(gate, coverage) or too_few(gate, coverage, found.n)
-    if doubt is not None and (outcome != "fail" or deselected):
+    difference = values.difference(gate.confidence)
+    outcome, why = _judged(gate, change, difference, values.part)
+    doubt = _doubt(gate, change, difference, coverage.deselected)
+    doubt = doubt or too_disputed(gate, coverage) or too_few(gate, coverage, difference.n)
+    if doubt is not None and (outcome != "fail" or coverage.deselected):
         outcome, why = "inconclusive", doubt
     why += f"; {len(change.added)} cases of this run are not in the baseline" if change.added else ""
-    counted = {"max_broken": (found.broken, found.n), "max_churn": (change.churned, change.n)}.get(gate.kind)
-    made = Decision(gate=gate, outcome=outcome, why=why, difference=found, counted=counted, part=values.part)
+    counted = {"max_broken": (difference.broken, difference.n), "max_churn": (change.churned, change.n)}.get(gate.kind)
+    made = Decision(gate=gate, outcome=outcome, why=why, difference=difference, counted=counted, part=values.part)
     return replace(made, p=tail(gate, values.difference)) if made.tested and outcome == "fail" else made
 
 
-def _judged(gate: Gate, change: TaskChange, found: Difference, part: float) -> tuple[Outcome, str]:
+def _judged(gate: Gate, change: TaskChange, difference: Difference, part: float) -> tuple[Outcome, str]:
     most = 0.0 if gate.max is None else gate.max
     if gate.kind == "max_drop":
-        return _drop(gate, found, most, part)
-    counted, n = (found.broken, found.n) if gate.kind == "max_broken" else (change.churned, change.n)
+        return _drop(gate, difference, most, part)
+    counted, n = (difference.broken, difference.n) if gate.kind == "max_broken" else (change.churned, change.n)
     what = f"newly broken in {gate.metric}" if gate.kind == "max_broken" else "answered or judged in another way"
-    said = f"{counted} of {n} cases are {what} ({counted / n:.1%}){_cases(gate, change)}"
+    counts = f"{counted} of {n} cases are {what} ({counted / n:.1%}){_cases(gate, change)}"
     if (counted if isinstance(gate.max, int) else counted / n) > most:
-        return "fail", f"{said}, above {gate.kind} = {most:g}"
-    return "pass", f"{said}, within {gate.kind} = {most:g}"
+        return "fail", f"{counts}, above {gate.kind} = {most:g}"
+    return "pass", f"{counts}, within {gate.kind} = {most:g}"
 
 
 def _cases(gate: Gate, change: TaskChange) -> str:
@@ -142,39 +129,40 @@ def _cases(gate: Gate, change: TaskChange) -> str:
     return f": {', '.join(change.broken[:MOST_NAMED])}{more}"
 
 
-def _drop(gate: Gate, found: Difference, most: float, part: float) -> tuple[Outcome, str]:
+def _drop(gate: Gate, difference: Difference, most: float, part: float) -> tuple[Outcome, str]:
     point = gate.basis == "value"
-    low, high = (found.value, found.value) if point else (found.low, found.high)
-    said = f"{gate.metric} changed by {found.value:+.4f}"
-    said += "" if point else f" ({100 * gate.confidence:g} % interval {found.low:+.4f} to {found.high:+.4f})"
-    said += f", {found.broken} broken and {found.fixed} fixed of {found.n}"
+    low, high = (difference.value, difference.value) if point else (difference.low, difference.high)
+    change = f"{gate.metric} changed by {difference.value:+.4f}"
+    change += "" if point else f" ({100 * gate.confidence:g} % interval {low:+.4f} to {high:+.4f})"
+    change += f", {difference.broken} broken and {difference.fixed} fixed of {difference.n}"
     if low >= -most:
-        return "pass", f"{said}, within max_drop = {most:g}"
+        return "pass", f"{change}, within max_drop = {most:g}"
     if high < -most:
-        return "fail", f"{said}, below max_drop = {most:g}"
-    more = _more(gate, found, most, part) if most else ""
-    return "inconclusive", f"{said}: the interval contains -max_drop = {-most:g}; a decision needs more cases{more}"
+        return "fail", f"{change}, below max_drop = {most:g}"
+    more = _more(gate, difference, most, part) if most else ""
+    return "inconclusive", f"{change}: the interval contains -max_drop = {-most:g}; a decision needs more cases{more}"
 
 
-def _more(gate: Gate, found: Difference, most: float, part: float) -> str:
-    independent = cases_for_margin(min(1.0, most / part), (found.broken + found.fixed) / found.n, gate.confidence)
-    needed = round(independent * found.n / worth_of_difference(found, part, gate.confidence))
-    return f": about {needed - found.n:,} more if the model is unchanged" if needed > found.n else ""
+def _more(gate: Gate, difference: Difference, most: float, part: float) -> str:
+    changed = (difference.broken + difference.fixed) / difference.n
+    independent = cases_for_margin(min(1.0, most / part), changed, gate.confidence)
+    needed = round(independent * difference.n / worth_of_difference(difference, part, gate.confidence))
+    return f": about {needed - difference.n:,} more if the model is unchanged" if needed > difference.n else ""
 
 
-def _doubt(gate: Gate, change: TaskChange, found: Difference, deselected: int) -> str | None:
+def _doubt(gate: Gate, change: TaskChange, difference: Difference, deselected: int) -> str | None:
     if deselected:
         return f"{deselected} of the task's cases were deselected"
-    if found.n < change.n:
-        return f"the runs give {gate.metric} for only {found.n} of {change.n} cases"
+    if difference.n < change.n:
+        return f"the runs give {gate.metric} for only {difference.n} of {change.n} cases"
     if change.unjudged / (change.n + change.unjudged) > gate.max_skipped:
         return (
             f"{change.unjudged} cases were not judged in one of the runs, more than max_skipped = {gate.max_skipped:g}"
         )
-    if _allows_all(gate, found.n):
-        return f"max_broken = {gate.max:g} allows all {found.n} compared cases to break; write a smaller number"
-    if found.n < gate.min_cases:
-        return f"there are only {found.n} cases, fewer than min_cases = {gate.min_cases}"
+    if _allows_all(gate, difference.n):
+        return f"max_broken = {gate.max:g} allows all {difference.n} compared cases to break; write a smaller number"
+    if difference.n < gate.min_cases:
+        return f"there are only {difference.n} cases, fewer than min_cases = {gate.min_cases}"
     return None
 
 
@@ -208,14 +196,7 @@ def decide_run(
     Returns: the decisions, in the order in which reports show them, and how often the gates err.
     """
     covered = {name: task.coverage for name, task in run.tasks.items()}
-    changes = change_decisions(
-        thresholds,
-        run.comparison,
-        {name: task.shape for name, task in run.tasks.items()},
-        {name: coverage.deselected for name, coverage in covered.items()},
-        covered,
-        first=options.baseline == FIRST,
-    )
+    changes = change_decisions(thresholds, run.comparison, run.tasks, first=options.baseline == FIRST)
     every = [*decide_all(thresholds, run.tasks, options.ties, options.model), *changes]
     held = []
     if thresholds.must_hold is not None:
@@ -242,13 +223,13 @@ def failed_checks(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thres
 
 
 def _different(cards: Sequence[ModelCard]) -> list[Decision]:
-    found = {card.fingerprint for card in cards}
-    if len(found) < 2:
+    fingerprints = {card.fingerprint for card in cards}
+    if len(fingerprints) < 2:
         return []
     why = (
-        f"{len(cards)} workers loaded {len(found)} different models: their fingerprints differ, because the code or "
-        "the weights changed while the run started, or because the attribute fingerprint of the model is another one "
-        "in each process; run it again"
+        f"{len(cards)} workers loaded {len(fingerprints)} different models: their fingerprints differ, because the "
+        "code or the weights changed while the run started, or because the attribute fingerprint of the model is "
+        "another one in each process; run it again"
     )
     return [_about("model", "same-model", "inconclusive", why)]
 
@@ -279,17 +260,17 @@ def required(
     """
     needed = [task for task in known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
     file = thresholds.file.name
-    found = []
+    decisions = []
     for name in needed:
         if name in counts:
             selected, cases = counts[name]
             if selected < cases:
                 why = f"{file} requires this task, but {cases - selected} of its {cases} cases were deselected"
-                found.append(_about(name, "required", "inconclusive", why))
+                decisions.append(_about(name, "required", "inconclusive", why))
         elif not options.suite:
             why = f"{file} requires this task in a full run, but the data folders do not hold its data"
-            found.append(_about(name, "required", "fail", why))
-    return found
+            decisions.append(_about(name, "required", "fail", why))
+    return decisions
 
 
 def unjudged_gates(

@@ -89,7 +89,6 @@ def _object(value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[s
 
 
 def _applied(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    # The schemas within a schema that the value must fit as well
     yield from schema.get("allOf", ())
     if "if" in schema:
         yield schema.get("then" if _fits(value, schema["if"], root) else "else", {})
@@ -150,10 +149,10 @@ def _of_number(value: float, schema: Mapping[str, Any]) -> Iterator[str]:
 
 def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
     while "$ref" in schema:
-        found: Any = root
+        target: Any = root
         for part in schema["$ref"].removeprefix("#/").split("/"):
-            found = found[part]
-        schema = found
+            target = target[part]
+        schema = target
     return schema
 
 
@@ -162,5 +161,5 @@ def _below(place: str, key: str) -> str:
 
 
 def _short(value: object) -> str:
-    said = repr(value)
-    return said if len(said) <= 40 else f"{said[:40]}..."
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."

@@ -39,8 +39,8 @@ def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
     content = content_of(file, run.named)
     refuse_other_schema(content, VERDICT_SCHEMA, VERDICT, run.named)
     content = held_to(content, schema_of(VERDICT), VERDICT, run.named)
-    told = Counter((one["gate"], one["decision"]) for one in content["decisions"])
-    if told != Counter((one["gate"], one["decision"]) for one in run.figures["gates"]):
+    decided = Counter((one["gate"], one["decision"]) for one in content["decisions"])
+    if decided != Counter((one["gate"], one["decision"]) for one in run.figures["gates"]):
         problem = f"the decisions in {VERDICT} are not those in {METRICS}"
         raise run.wrong(problem, "name a folder whose files are of one run")
     return content
@@ -51,12 +51,12 @@ def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
 
 def digest(tasks: Iterable[Task]) -> str:
     """Return a digest (32 hexadecimal digits) of the ids, texts, truths and image keys of all cases, in their order."""
-    found = blake2b(digest_size=16)
+    whole = blake2b(digest_size=16)
     for task in tasks:
-        found.update(_one((task.id, task.shape, task.capability, str(len(task.cases)))))
+        whole.update(_one((task.id, task.shape, task.capability, str(len(task.cases)))))
         for case in task.cases:
-            found.update(_one(_parts(case)))
-    return found.hexdigest()
+            whole.update(_one(_parts(case)))
+    return whole.hexdigest()
 
 
 def _parts(case: Case) -> list[str]:
@@ -127,17 +127,17 @@ class RunOutcome:
     @property
     def test_failed(self) -> str:
         """That a test besides the gates failed, in words; empty if none did."""
-        said = "a test that is not a gate fails" if self.tests == 1 else f"pytest ended with status {self.tests}"
-        return said if self.tests else ""
+        problem = "a test that is not a gate fails" if self.tests == 1 else f"pytest ended with status {self.tests}"
+        return problem if self.tests else ""
 
     @property
     def lacking(self) -> tuple[str, ...]:
         """Why the run cannot pass, whatever its gates say: a word of the ladder and a sentence each."""
-        said = [
+        reasons = [
             *(f"broken: {why}" for why in self.broken),
             *([f"incomplete: {self.unfinished}"] if self.unfinished else []),
         ]
-        return tuple(said or ([f"fail: {self.test_failed}"] if self.test_failed else []))
+        return tuple(reasons or ([f"fail: {self.test_failed}"] if self.test_failed else []))
 
     @property
     def status(self) -> int:
@@ -166,20 +166,20 @@ def recorded_outcome(run: RecordedRun, decisions: Sequence[Decision] | None = No
 
     ``decisions``: decisions in place of its own, if its gates were decided again.
     """
-    told, figures = read_verdict(run), run.figures
-    word = "" if told is None else told["verdict"]
+    content, figures = read_verdict(run), run.figures
+    word = "" if content is None else content["verdict"]
     tests, unknown = 0, ""
-    if told is None:
+    if content is None:
         unknown = f"it has no {VERDICT}"
-    elif "tests" in told or word == "pass":
-        tests = told.get("tests", told["status"])
+    elif "tests" in content or word == "pass":
+        tests = content.get("tests", content["status"])
     elif decisions is not None:
         unknown = f"its {VERDICT} is of an earlier version, which does not say whether another test failed"
     if word == "incomplete" and not run.incomplete:
         unknown = "a file could not be written"
     own = tuple(gate["decision"] for gate in figures["gates"])
     broken = word == "broken"
-    found = RunOutcome(
+    outcome = RunOutcome(
         outcomes=own if decisions is None else tuple(one.outcome for one in decisions),
         broken=_broken(
             sum(task["unscored"] for task in figures["tasks"].values()) if broken or not run.incomplete else 0,
@@ -189,16 +189,16 @@ def recorded_outcome(run: RecordedRun, decisions: Sequence[Decision] | None = No
         unfinished="; ".join(filter(None, [run.incomplete, unknown])),
         tests=tests,
     )
-    if decisions is None and told is not None and "tests" in told and word != found.verdict:
-        problem = f"the verdict in {VERDICT} is {word!r}, but {METRICS} gives {found.verdict!r}"
+    if decisions is None and content is not None and "tests" in content and word != outcome.verdict:
+        problem = f"the verdict in {VERDICT} is {word!r}, but {METRICS} gives {outcome.verdict!r}"
         raise run.wrong(problem, "name a folder whose files are of one run")
-    return found
+    return outcome
 
 
 def _broken(lost: int, failed: Sequence[tuple[str, str]], *, crashed: bool) -> tuple[str, ...]:
-    said = [f"{lost:,} case{'s' if lost != 1 else ''} could not be scored"] if lost else []
-    said += [f"the check {name} failed: {why}" for name, why in failed]
-    return tuple(said) or (("a process of the run crashed, or its model could not be used",) if crashed else ())
+    reasons = [f"{lost:,} case{'s' if lost != 1 else ''} could not be scored"] if lost else []
+    reasons += [f"the check {name} failed: {why}" for name, why in failed]
+    return tuple(reasons) or (("a process of the run crashed, or its model could not be used",) if crashed else ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,24 +241,24 @@ def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
 
     ``verdicts``: the tasks in the order of the plan, each with the verdicts of its selected cases.
     """
-    found = sha256()
-    for task, said_of in verdicts:
-        judged = verdicts_of(said_of)
+    whole = sha256()
+    for task, verdicts_of_task in verdicts:
+        judged = verdicts_of(verdicts_of_task)
         start, starts = _json(task), judged.starts
-        answers = ["null" if said is None else _json(said) for said in judged.replies.answers]
+        answers = ["null" if answer is None else _json(answer) for answer in judged.replies.answers]
         facts: dict[int, str] = {}  # few, because cases share equal facts
         for row, (case, state, one) in enumerate(zip(judged.cases, judged.states, judged.facts, strict=True)):
             if id(one) not in facts:
                 facts[id(one)] = _json({name: f"{value:.6f}" for name, value in one.items()})
-            said = ",".join(answers[starts[row] : starts[row + 1]] or ["null"] * len(case.requests))
-            line = f'[{start},{_json(case.id)},"{state}",{facts[id(one)]},[{said}]]\n'
-            found.update(line.encode("utf-8", "replace"))
-    return f"sha256:{found.hexdigest()}"
+            joined = ",".join(answers[starts[row] : starts[row + 1]] or ["null"] * len(case.requests))
+            line = f'[{start},{_json(case.id)},"{state}",{facts[id(one)]},[{joined}]]\n'
+            whole.update(line.encode("utf-8", "replace"))
+    return f"sha256:{whole.hexdigest()}"
 
 
 def unscored(verdicts: Sequence[Verdict]) -> bool:
-    found = verdicts_of(verdicts)
+    table = verdicts_of(verdicts)
     return any(
-        why != UNASKED and found.states[found.row_of(place)] == "unscored"
-        for place, (why, _) in found.replies.problems.items()
+        why != UNASKED and table.states[table.row_of(place)] == "unscored"
+        for place, (why, _) in table.replies.problems.items()
     )

@@ -73,7 +73,7 @@ def remove_left_over(folder: Path, *, locked: bool = False) -> None:
 
 @lru_cache(maxsize=1024)
 def _tidied(folder: Path) -> None:
-    # Look once into each folder, because a set of cases writes thousands of files into one
+    # Cached: a set of cases writes thousands of files into one folder
     remove_left_over(folder)
 
 
@@ -92,7 +92,7 @@ def _ended(process: int, *, locked: bool) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    # Store the new name on the disk too; some file systems, and Windows, cannot do that for a folder
+    # Stores the new name on the disk too; some file systems, and Windows, cannot do that for a folder
     with suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)
         try:
@@ -133,7 +133,7 @@ def lock(folder: Path, option: str = "--results") -> Callable[[], None]:
 
 
 def _taken(opened: int) -> bool:
-    # Lock an open file if nobody holds its lock; a system without such locks does not keep runs apart
+    # A system without such locks does not keep runs apart
     try:
         import fcntl
     except ModuleNotFoundError:  # Windows

@@ -8,6 +8,7 @@ from dataclasses import replace
 from vlgate import __version__
 from vlgate.asking.predictor import score
 from vlgate.errors import OptionError
+from vlgate.gates.decide import decide_all
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
@@ -16,7 +17,7 @@ from vlgate.record.comparison import FinishedRun, compare
 from vlgate.record.judging_again import ABOUT_REPLIES
 from vlgate.record.options import Options, Shard, meant_folder
 from vlgate.record.parquet import case_table
-from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, decisions, judged_tasks_of, task_metrics
+from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, judged_tasks_of, task_metrics
 from vlgate.record.run_gates import JudgedRun, decide_run, unjudged_gates
 from vlgate.record.verdict import digests
 from vlgate.run.examining import UNEXAMINED, examined, without_copies
@@ -88,7 +89,7 @@ def decided(
 
 def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
     """Return the result of a session that only searched, without figures: every gate is listed as not run."""
-    made = decisions(thresholds, ())
+    made = decide_all(thresholds, {})
     return RunResult(results=(), decisions=(*unjudged_gates(made, thresholds, options, searched=True), *made))
 
 
@@ -155,11 +156,11 @@ def conclude_part(
     ``verdicts``: the verdicts of the part's cases, by task id, in the task's order.
     """
     plain = replace(options, health="off", require_gates=False)
-    found = conclude(tasks, verdicts, thresholds, plain)
-    gates = [one.gate for one in found.decisions if one.gate.metric not in _ABOUT_THE_WHOLE]
+    figures = conclude(tasks, verdicts, thresholds, plain)
+    gates = [one.gate for one in figures.decisions if one.gate.metric not in _ABOUT_THE_WHOLE]
     why = f"{shard}, of which {NOT_JUDGED}"
     decisions = tuple(Decision(gate=gate, outcome="not run", why=why) for gate in gates)
-    return replace(found, decisions=decisions, error_rates=None, part=shard)
+    return replace(figures, decisions=decisions, error_rates=None, part=shard)
 
 
 def lacks_of_part(plan: Plan, asked: Collection[str], decisions: Sequence[Decision]) -> list[str]:
@@ -169,8 +170,8 @@ def lacks_of_part(plan: Plan, asked: Collection[str], decisions: Sequence[Decisi
     """
     sizes = {name: len(batch.positions) for name, batch in plan.batches.items()}
     left = sum(size for name, size in sizes.items() if name not in asked)
-    said = [f"{one.gate.id}: {one.why}" for one in decisions if one.gate.metric in ABOUT_REPLIES]
+    reasons = [f"{one.gate.id}: {one.why}" for one in decisions if one.gate.metric in ABOUT_REPLIES]
     if left:
         remedy = "select tasks with --suite instead"
-        said.append(f"{left:,} of the {sum(sizes.values()):,} cases of the part were deselected; {remedy}")
-    return said
+        reasons.append(f"{left:,} of the {sum(sizes.values()):,} cases of the part were deselected; {remedy}")
+    return reasons

@@ -39,8 +39,8 @@ def flaws_of(tasks: Sequence[Task]) -> dict[str, tuple[Flaw, ...]]:
         name: true_texts(task for task in tasks if task.benchmark == name)
         for name in {task.benchmark for task in tasks}
     }
-    found = {task.id: (*examine(task, known[task.benchmark]), copies.get(task.id)) for task in tasks}
-    return {name: tuple(flaw for flaw in flaws if flaw is not None) for name, flaws in found.items()}
+    by_task = {task.id: (*examine(task, known[task.benchmark]), copies.get(task.id)) for task in tasks}
+    return {name: tuple(flaw for flaw in flaws if flaw is not None) for name, flaws in by_task.items()}
 
 
 def examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:
@@ -72,5 +72,5 @@ def without_copies(result: TaskResult, thresholds: Thresholds) -> TaskResult:
     if not copies:
         return result
     named = ", ".join(copies[:_NAMED]) + (f" and {len(copies) - _NAMED:,} more" if len(copies) > _NAMED else "")
-    said = f"{named} ask what other cases ask, of images that look the same"
-    return replace(result, coverage=replace(result.coverage, distinct=len(cases) - len(copies), copies=said))
+    why = f"{named} ask what other cases ask, of images that look the same"
+    return replace(result, coverage=replace(result.coverage, distinct=len(cases) - len(copies), copies=why))

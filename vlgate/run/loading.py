@@ -77,14 +77,14 @@ class BatchSizes:
 
     def note(self, size: int) -> str:
         """Return a note for the readers of the results about the size that a run ended with; empty for the default."""
-        said = [self.damaged] if self.damaged else []
+        notes = [self.damaged] if self.damaged else []
         if size < self.default:
             when = "in an earlier run" if size == self.remembered else "in this run"
-            said.append(
+            notes.append(
                 f"the model got at most {size} requests at a time, because memory ran out with more {when}; "
                 f"give --batch-size={self.default} to try more once, or delete {self.file} to forget all sizes"
             )
-        return "; ".join(said)
+        return "; ".join(notes)
 
     def _read(self) -> dict[str, int]:
         self.damaged = ""
@@ -133,17 +133,17 @@ def lessons(tasks: Sequence[Task], options: Options) -> dict[str, Sequence[Lesso
         pairs=options.pairs,
         missing_images=options.missing_images,
     )
-    found: dict[str, Sequence[Lesson]] = {task.id: (Lesson(cases=task.cases),) for task in read_tasks(read)}
+    by_task: dict[str, Sequence[Lesson]] = {task.id: (Lesson(cases=task.cases),) for task in read_tasks(read)}
     tests = [test for test in GENERATED if f"{_GRAPHS}/{test}" in wanted]
     if tests:  # the import takes 0.1 s, because it loads the ontology and the generator
         from vlgate.sources.graphs.annotated import further_cases, half_of
 
         for test, halves in further_cases(read, tests).items():
-            found[f"{_GRAPHS}/{test}"] = [
+            by_task[f"{_GRAPHS}/{test}"] = [
                 Lesson(cases=cases, judges=lambda key, half=half: half_of(key) != half)  # type: ignore[misc]
                 for half, cases in enumerate(halves)
             ]
-    return found
+    return by_task
 
 
 # Loading the model that the options name, checking it, and describing it.
@@ -216,7 +216,7 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
     takes_dtype = options.dtype != "float32" and takes(options.model, "dtype", folder=options.folder)
     tolerance = ROUNDING.get(options.dtype if takes_dtype else "float32", ROUNDING["float32"])
-    found: list[Check] = []
+    made: list[Check] = []
     round_of = cache(lambda: together(as_given, requests))  # not kept if the model raises
     checks: dict[str, Callable[[], Check]] = {
         "polarity": lambda: check_polarity(remembers, tasks, options.seed),
@@ -227,13 +227,13 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
         checks["precision"] = lambda: _check_precision(predictor, tasks, options)
     for name, run in checks.items():
         try:
-            found.append(run())
+            made.append(run())
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
-            found.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
-    keep_checks(caller, tuple(found), tasks, options, plan)
-    return tuple(found)
+            made.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
+    keep_checks(caller, tuple(made), tasks, options, plan)
+    return tuple(made)
 
 
 def _anew(model: object, options: Options) -> Anew:
@@ -247,11 +247,11 @@ def _spread_over(tasks: Sequence[Task]) -> list[Case]:
 
 
 def _of_other_images(tasks: Sequence[Task]) -> list[Case]:
-    found: list[Case] = []
+    cases: list[Case] = []
     for first, *others in (task.cases for task in tasks if task.cases):
         images = _images(first)
-        found += islice((one for one in others if images.isdisjoint(_images(one))), 1)
-    return found
+        cases += islice((one for one in others if images.isdisjoint(_images(one))), 1)
+    return cases
 
 
 def _images(case: Case) -> set[LazyImage]:
@@ -259,16 +259,15 @@ def _images(case: Case) -> set[LazyImage]:
 
 
 def _call_of_each_kind(tasks: Sequence[Task], size: int) -> list[Request]:
-    found: dict[type, dict[Request, None]] = {}
+    by_kind: dict[type, dict[Request, None]] = {}
     for request in (request for task in tasks for case in task.cases[:size] for request in case.requests):
-        of_kind = found.setdefault(type(request), {})
+        of_kind = by_kind.setdefault(type(request), {})
         if len(of_kind) < size:
             of_kind[request] = None
-    return [request for of_kind in found.values() for request in of_kind]
+    return [request for of_kind in by_kind.values() for request in of_kind]
 
 
 def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> Check:
-    # Load the model again in plain float32 and compare, if that makes a difference and there is enough memory
     if options.ray:
         why = "with --ray the model is not loaded a second time; run the command with --quick and without --ray"
         return Check(name="precision", outcome="not applicable", why=why)
@@ -348,7 +347,6 @@ def predictor_of(
 
 
 def _check_together(loaded: LoadedModel, tasks: Sequence[Task]) -> None:
-    # Check that a model takes several images in one prompt, as far as that is known before it is asked
     if not isinstance(loaded.model, Comparer):
         raise ModelLoadError(
             f"the model {loaded.name!r} has no method compare(), which --ask=together needs to ask about several "
@@ -370,7 +368,7 @@ def _asks_of_one_image(task: Task) -> bool:
 
 
 def _waiting(caller: Caller | CachedCaller, loaded: LoadedModel) -> Caller | CachedCaller:
-    # The same caller, which loads a model that is not loaded before it asks it, so that no limit counts that time
+    # The model is loaded before it is asked, so that no time limit counts the loading
     model = loaded.model
     if not isinstance(model, Unloaded) or not isinstance(caller, CachedCaller):
         return caller

@@ -66,29 +66,29 @@ def in_order(parts: Sequence[RecordedPart], *, thresholds: bool) -> list[Recorde
 
     ``thresholds``: whether the parts must have run with the same thresholds file.
     """
-    found = sorted(parts, key=lambda part: part.number)
-    _refuse_count(found)
-    for part in found:
+    ordered = sorted(parts, key=lambda part: part.number)
+    _refuse_count(ordered)
+    for part in ordered:
         if part.content["vlgate"] != __version__:
-            said = f"is of vlgate {part.content['vlgate']}, this is {__version__}"
-            raise part.wrong(said, "install the version that asked the parts")
+            problem = f"is of vlgate {part.content['vlgate']}, this is {__version__}"
+            raise part.wrong(problem, "install the version that asked the parts")
         if not part.content["complete"]:
             raise part.wrong(f"part {part.number} of {part.of} is incomplete ({part.content['why']})")
-    for part in found[1:]:
-        _refuse_other(found[0], part, thresholds=thresholds)
-    return found
+    for part in ordered[1:]:
+        _refuse_other(ordered[0], part, thresholds=thresholds)
+    return ordered
 
 
 def _refuse_count(parts: Sequence[RecordedPart]) -> None:
     first = parts[0]
     for part in parts[1:]:
         if part.of != first.of:
-            said = f"is part {part.number} of {part.of}, but {first.named} is part {first.number} of {first.of}"
-            raise part.wrong(said, "name the parts of one run")
+            problem = f"is part {part.number} of {part.of}, but {first.named} is part {first.number} of {first.of}"
+            raise part.wrong(problem, "name the parts of one run")
     for one, other in pairwise(parts):
         if one.number == other.number:
-            said = f"{one.named} and {other.named} are both part {one.number} of {one.of}"
-            raise OptionError(f"{said}; name each part once")
+            problem = f"{one.named} and {other.named} are both part {one.number} of {one.of}"
+            raise OptionError(f"{problem}; name each part once")
     missing = sorted(set(range(1, first.of + 1)) - {part.number for part in parts})
     if missing:
         which = f"part{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing[:10]))}"
@@ -102,8 +102,10 @@ def _refuse_other(first: RecordedPart, part: RecordedPart, *, thresholds: bool) 
     model, other = first.content["model"], part.content["model"]
     for name in ("name", "fingerprint"):
         if model[name] != other[name]:
-            said = f"asked another model than {first.named}: {name} {_short(other[name])}, there {_short(model[name])}"
-            raise part.wrong(said, f"ask all parts of the same model, and run this one again with {_shard(part)}")
+            problem = (
+                f"asked another model than {first.named}: {name} {_short(other[name])}, there {_short(model[name])}"
+            )
+            raise part.wrong(problem, f"ask all parts of the same model, and run this one again with {_shard(part)}")
     _refuse_unlike(first, part, "has other options than", _options)
     for name in ("plan", "images", *(("thresholds", "must_hold") if thresholds else ())):
         mine, there = first.content["digests"][name], part.content["digests"][name]
@@ -119,9 +121,9 @@ def _refuse_unlike(
     mine, there = of(first), of(part)
     differ = [name for name in sorted({*mine, *there}) if mine.get(name) != there.get(name)]
     if differ:
-        said = ", ".join(f"{name}={there.get(name)!r}, there {mine.get(name)!r}" for name in differ)
+        settings = ", ".join(f"{name}={there.get(name)!r}, there {mine.get(name)!r}" for name in differ)
         raise part.wrong(
-            f"{how} {first.named}: {said}", f"run one of the two again, as {_shard(part)} or {_shard(first)}"
+            f"{how} {first.named}: {settings}", f"run one of the two again, as {_shard(part)} or {_shard(first)}"
         )
 
 
@@ -135,8 +137,8 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _packages(part: RecordedPart) -> dict[str, Any]:
-    found = part.content["environment"]["packages"]
-    return {name: version for name, version in found.items() if name not in _OWN}
+    packages = part.content["environment"]["packages"]
+    return {name: version for name, version in packages.items() if name not in _OWN}
 
 
 def _shard(part: RecordedPart) -> str:
@@ -151,7 +153,7 @@ def _short(text: str) -> str:
 
 
 def refuse_other_thresholds(part: RecordedPart, thresholds: Thresholds) -> None:
-    if any(part.content["digests"][name] != found for name, found in thresholds_digests(thresholds).items()):
+    if any(part.content["digests"][name] != digest for name, digest in thresholds_digests(thresholds).items()):
         raise part.wrong(
             f"{thresholds.file} is not what it was when the part ran", "name the file to judge with by --thresholds"
         )
@@ -237,8 +239,8 @@ def _other_cases(part: RecordedPart, options: Options) -> OptionError:
     others = theirs != options.disputes and all(file.is_file() for file in theirs)
     if others and _asked_these(part, make_plan(replace(options, disputes=theirs))):
         return part.wrong(f"was asked with other disputes: {named}; these are {here}", remedy)
-    said = f"asked other cases than those of {where} with the disputes {here} (its own: {named})"
-    return part.wrong(said, f"name the same data with --data DIR, and {remedy}")
+    problem = f"asked other cases than those of {where} with the disputes {here} (its own: {named})"
+    return part.wrong(problem, f"name the same data with --data DIR, and {remedy}")
 
 
 def joined_checks(checks: Sequence[Sequence[Check]]) -> tuple[Check, ...]:
@@ -247,14 +249,14 @@ def joined_checks(checks: Sequence[Sequence[Check]]) -> tuple[Check, ...]:
     Equal outcomes are told in the words of the first process.
     """
     names = dict.fromkeys(check.name for some in checks for check in some)
-    found = {name: [check for some in checks for check in some if check.name == name] for name in names}
-    return tuple(min(some, key=lambda check: _WORST.index(check.outcome)) for some in found.values())
+    by_name = {name: [check for some in checks for check in some if check.name == name] for name in names}
+    return tuple(min(some, key=lambda check: _WORST.index(check.outcome)) for some in by_name.values())
 
 
 def _verdicts(parts: Sequence[RecordedPart], plan: Plan, options: Options) -> dict[str, list[Verdict]]:
     planned = parts_of(plan.tasks, len(parts))
     tasks = {task.id: task for task in plan.tasks}
-    found: dict[str, dict[int, Verdict]] = {name: {} for name in tasks}
+    verdicts: dict[str, dict[int, Verdict]] = {name: {} for name in tasks}
     for part, places in zip(parts, planned, strict=True):
         left = {name: set(positions) for name, positions in places.items()}
         for name, positions, columns in lines_of(part):
@@ -262,11 +264,11 @@ def _verdicts(parts: Sequence[RecordedPart], plan: Plan, options: Options) -> di
                 raise part.wrong(f"{REPLIES} has cases of {name!r} that are not of this part, or has them twice")
             left[name].difference_update(positions)
             batch = Batch(task=tasks[name], positions=positions, ties=options.ties)
-            found[name].update(zip(positions, _judged(part, batch, columns), strict=True))
+            verdicts[name].update(zip(positions, _judged(part, batch, columns), strict=True))
         lacking = sum(map(len, left.values()))
         if lacking:
             raise part.wrong(f"{REPLIES} lacks {lacking:,} of the cases of part {part.number} of {part.of}")
-    return {name: [some[place] for place in sorted(some)] for name, some in found.items()}
+    return {name: [some[place] for place in sorted(some)] for name, some in verdicts.items()}
 
 
 def _judged(part: RecordedPart, batch: Batch, columns: Mapping[str, Any]) -> Sequence[Verdict]:

@@ -113,10 +113,10 @@ def make_plan(options: Options) -> Plan:
     )
     with collector_paused():
         read = read_tasks(reading)
-    found, notes = applied(read, read_disputes(options.disputes), known)
+    corrected, notes = applied(read, read_disputes(options.disputes), known)
     notes += () if KNOWN in options.disputes else reported(read)
-    tasks = tuple(_sampled(task, options) for task in found if task.cases)
-    empty = tuple(task for task in found if not task.cases)
+    tasks = tuple(_sampled(task, options) for task in corrected if task.cases)
+    empty = tuple(task for task in corrected if not task.cases)
     if options.ask == "together" and tasks:
         tasks, note = asked_together(tasks, options.seed)
         notes += (note,)
@@ -193,20 +193,20 @@ def subjects(plan: Plan, options: Options) -> dict[str, Batch]:
     The ids of the batches begin with ``shrink:``, which no id of a task does, because these cases do not count towards
     the figures.
     """
-    found: dict[str, Batch] = {}
+    batches: dict[str, Batch] = {}
     for task in plan.tasks:
         some = sample(task, options.shrink_cases, f"{options.seed}:shrink:{task.id}")
         for position, case in enumerate(some.cases):
-            name = _unused(f"shrink:{task.id}:{case.id}", found)
-            found[name] = Batch(task=some, positions=(position,), ties=options.ties)
-    return found
+            name = _unused(f"shrink:{task.id}:{case.id}", batches)
+            batches[name] = Batch(task=some, positions=(position,), ties=options.ties)
+    return batches
 
 
 def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
     total = sum(len(task.cases) for task in tasks)
     single = options.items == "pair" or (options.items == "auto" and total <= PAIRS_AT_MOST)
     part = None if options.shard is None else part_of(tasks, options.shard)
-    found: dict[str, Batch] = {}
+    batches: dict[str, Batch] = {}
     for task in tasks:
         places = range(len(task.cases)) if part is None else part[task.id]
         # Cases about one image are near each other: it is then in one batch, and encoded once.
@@ -215,16 +215,16 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
         for start in range(0, len(order), size):
             positions = tuple(order[start : start + size])
             name = task.cases[positions[0]].id if single else f"{start}-{start + len(positions) - 1}"
-            found[_unused(f"{task.id}:{name}", found)] = Batch(task=task, positions=positions, ties=options.ties)
-    return found
+            batches[_unused(f"{task.id}:{name}", batches)] = Batch(task=task, positions=positions, ties=options.ties)
+    return batches
 
 
 def _unused(name: str, taken: Mapping[str, Batch]) -> str:
     plain = plain_id(name)
-    number, found = 2, plain
-    while found in taken:
-        number, found = number + 1, f"{plain}~{number}"
-    return found
+    number, unused = 2, plain
+    while unused in taken:
+        number, unused = number + 1, f"{plain}~{number}"
+    return unused
 
 
 # Read the tasks of a finished run again, for their images, without a model.

@@ -48,7 +48,6 @@ class Cost:
         return per_case * self.cases * self.requests / max(1, self.own)
 
     def __str__(self) -> str:
-        # Say it before a run
         of = f"{self.tasks:,} task{'' if self.tasks == 1 else 's'}, at most {self.limit:,} of each"
         return f"the control {self.name} asks up to {self.requests:,} requests more, about {self.cases:,} cases of {of}"
 
@@ -75,7 +74,7 @@ def controlled(results: Sequence[TaskResult], options: Options, predictor: Model
 
     Returns: what each control found. If the model raises, what was measured before; only Ctrl-C passes through.
     """
-    samples = [found for result in results if (found := sample_of(result, options)).verdicts]
+    samples = [drawn for result in results if (drawn := sample_of(result, options)).verdicts]
     made = (_asked(control(name), samples, options, predictor) for name in options.controls)
     doubt = _by_name(samples, predictor) if gets_names(predictor.model) else ""
     if not doubt:
@@ -153,37 +152,37 @@ def explained(
     Returns: the explanations, those of a task with the worst case first. If the model raises, those that were made
         before; only Ctrl-C passes through.
     """
-    chosen = [(result, told) for result in results if (told := worst_missed(result, most))]
-    found: list[Explanation] = []
+    chosen = [(result, missed) for result in results if (missed := worst_missed(result, most))]
+    explanations: list[Explanation] = []
     try:
-        asked = [subjects(told, predictor.model) for _, told in chosen]
+        asked = [subjects(missed, predictor.model) for _, missed in chosen]
         tell(_announced(len(asked), sum(map(len, asked)), sum(map(number_of_requests, asked))))
         while asked:  # the pixels of a task's images are freed before the next task is asked
-            found += explain(asked.pop(0), predictor, predictor.model)
+            explanations += explain(asked.pop(0), predictor, predictor.model)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
-        return Explained(explanations=tuple(found), lacking=f"the model raised {described(error)}")
-    return Explained(explanations=tuple(found))
+        return Explained(explanations=tuple(explanations), lacking=f"the model raised {described(error)}")
+    return Explained(explanations=tuple(explanations))
 
 
 def worst_missed(result: TaskResult, most: int) -> tuple[Told, ...]:
     """Return the missed cases of a task with the smallest margins, the worst first; of equal ones the first."""
     task = result.task
     rated: list[tuple[float, int]] = []
-    for place, verdict in enumerate(result.verdicts):
+    for row, verdict in enumerate(result.verdicts):
         if verdict.state != "judged" or verdict.right:
             continue
         # The replies of the run are those to the case's own requests, so questions are rated by their answers.
         margin = margin_of(verdict.case, task.shape, None)
-        said = {reply.request: reply for reply in verdict.predictions}
-        value = None if margin is None else margin.of(said)
+        replies = {reply.request: reply for reply in verdict.predictions}
+        value = None if margin is None else margin.of(replies)
         if value is not None:
-            rated.append((value, place))
-    return tuple((task.id, task.shape, result.verdicts[place]) for _, place in sorted(rated)[:most])
+            rated.append((value, row))
+    return tuple((task.id, task.shape, result.verdicts[row]) for _, row in sorted(rated)[:most])
 
 
 def _announced(tasks: int, cases: int, requests: int) -> str:
     counted = ((cases, "missed case"), (tasks, "task"), (requests, "request"))
-    said, of, asking = (f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in counted)
-    return f"explaining {said} of {of} with {asking}"
+    explained, of, asked = (f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in counted)
+    return f"explaining {explained} of {of} with {asked}"

@@ -120,7 +120,7 @@ def _own(loaded: LoadedModel, options: Options) -> tuple[str, str]:
 
 @cache
 def _source(*packages: str) -> tuple[str, ...]:
-    # A digest of vlgate's own code in some packages: a checkout changes without its version
+    # The code itself, because a checkout changes without its version
     root = Path(vlgate.__file__).parent
     whole = blake2b(digest_size=16)
     for package in packages:
@@ -217,8 +217,8 @@ def kept_checks(predictor: ModelPredictor, tasks: Sequence[Task], options: Optio
     if not _lasts(caller) or caller.counts.asked or not caller.counts.cached:
         return ()
     key = _key(caller, tasks, options, plan)
-    found, _ = caller.memory.get([key])
-    return tuple(Check(**check) for check in json.loads(found[key])) if key in found else ()
+    kept, _ = caller.memory.get([key])
+    return tuple(Check(**check) for check in json.loads(kept[key])) if key in kept else ()
 
 
 def keep_checks(

@@ -58,23 +58,23 @@ def parts_of(tasks: Sequence[Task], of: int) -> list[dict[str, tuple[int, ...]]]
     groups = _groups(tasks, of)
     loads = [(0, number) for number in range(of)]
     heapify(loads)
-    found: list[dict[str, list[int]]] = [{task.id: [] for task in tasks} for _ in range(of)]
+    parts: list[dict[str, list[int]]] = [{task.id: [] for task in tasks} for _ in range(of)]
     for group in sorted(groups, key=lambda one: (-one.cost, one.places[0][0], one.rank)):
         load, number = loads[0]
         heapreplace(loads, (load + group.cost, number))
         for task, position in group.places:
-            found[number][tasks[task].id].append(position)
-    return [{task: tuple(sorted(places)) for task, places in part.items()} for part in found]
+            parts[number][tasks[task].id].append(position)
+    return [{task: tuple(sorted(places)) for task, places in part.items()} for part in parts]
 
 
 def costs(tasks: Sequence[Task], parts: Sequence[Mapping[str, Sequence[int]]]) -> list[int]:
     """Return what each part costs: its requests, and its images as ``IMAGE`` requests each."""
-    found = []
+    totals = []
     for part in parts:
         kept = [task.cases[place] for task in tasks for place in part[task.id]]
         images = {image_of(case) for case in kept} - {""}
-        found.append(sum(len(case.requests) for case in kept) + IMAGE * len(images))
-    return found
+        totals.append(sum(len(case.requests) for case in kept) + IMAGE * len(images))
+    return totals
 
 
 def image_of(case: Case) -> str:
@@ -161,7 +161,7 @@ def _strata(task: Task) -> list[tuple[str, ...]]:
 
 
 def _completed(chosen: Sequence[int], order: Sequence[int], cases: Sequence[Case]) -> set[int]:
-    found = list(chosen)
+    completed = list(chosen)
     slices: dict[_Part, list[int]] = {}
     for place in order:
         for part in _parts(cases[place]):
@@ -170,13 +170,13 @@ def _completed(chosen: Sequence[int], order: Sequence[int], cases: Sequence[Case
     for part in sorted(slices, key=lambda part: (len(slices[part]), part)):
         if values[part[0]] > KEPT:
             continue
-        counts = Counter(part for place in found for part in _parts(cases[place]))
+        counts = Counter(part for place in completed for part in _parts(cases[place]))
         if counts[part]:
             continue
-        spare = next((place for place in found if all(counts[one] > 1 for one in _parts(cases[place]))), None)
+        spare = next((place for place in completed if all(counts[one] > 1 for one in _parts(cases[place]))), None)
         if spare is not None:
-            found[found.index(spare)] = slices[part][0]
-    return set(found)
+            completed[completed.index(spare)] = slices[part][0]
+    return set(completed)
 
 
 def _parts(case: Case) -> list[_Part]:

@@ -3,12 +3,13 @@ import shutil
 
 import pytest
 
+from vlgate.gates.decide import decide_all
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.results import RunResult, decisions, task_metrics
+from vlgate.record.results import RunResult, judged_tasks_of, task_metrics
 from vlgate.report.allure.results import Moment
 from vlgate.report.allure.writing import write_report
 from vlgate.run.planning import make_plan
@@ -58,7 +59,7 @@ def run(options):
     """A run of six cases of each task, drawn for real; the gates are inconclusive or fail."""
     tasks = make_plan(options).tasks
     results = [task_metrics(task, verdicts_of(task, 6), ()) for task in tasks]
-    made = decisions(Thresholds(file=options.folder / "t.toml", rules=GATES, require=()), results)
+    made = decide_all(Thresholds(file=options.folder / "t.toml", rules=GATES, require=()), judged_tasks_of(results))
     return RunResult(results=tuple(results), decisions=made)
 
 

@@ -3,12 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
+from vlgate.gates.decide import decide_all
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.record.comparison import FinishedRun, compare, read_earlier
 from vlgate.record.parquet import case_table
-from vlgate.record.results import RunResult, decisions, task_metrics
+from vlgate.record.results import RunResult, judged_tasks_of, task_metrics
 from vlgate.record.run_gates import change_decisions
 from vlgate.record.verdict import Digests
 from vlgate.types import Ask, Batch, Compare, Prediction
@@ -46,7 +47,7 @@ DIGESTS = Digests(thresholds=None, must_hold=None, plan=f"blake2b:{'1' * 32}", r
 
 def result_of(tasks, gates=GATES, notes=(), missed=every_third):
     results = [task_metrics(task, judged(task, missed), ()) for task in tasks]
-    made = decisions(Thresholds(file=Path("t.toml"), rules=gates, require=()), results)
+    made = decide_all(Thresholds(file=Path("t.toml"), rules=gates, require=()), judged_tasks_of(results))
     return RunResult(results=tuple(results), decisions=made, notes=notes, digests=DIGESTS)
 
 
@@ -60,5 +61,5 @@ def compared(result, folder, gates=()):
     )
     comparison = compare(read_earlier(folder, f"--baseline {folder}"), later)
     thresholds = Thresholds(file=Path("t.toml"), rules=(), require=(), changes=gates)
-    made = change_decisions(thresholds, comparison, {name: cases.shape for name, cases in later.tasks.items()}, {})
+    made = change_decisions(thresholds, comparison, judged_tasks_of(result.results))
     return replace(result, comparison=comparison, decisions=(*result.decisions, *made))
