@@ -65,10 +65,7 @@ class _Patient(io.TextIOBase):
 
 @contextmanager
 def patient_output() -> Iterator[None]:
-    """Let a command end with its own exit status, whether or not somebody reads what it prints.
-
-    Raises: OSError if what was printed cannot be written for another reason, such as a full disk.
-    """
+    """Let a command end with its own exit status, whether or not somebody reads what it prints."""
     if sys.stdout is None:  # it is closed, and print() writes nothing
         yield
         return
@@ -141,18 +138,12 @@ class _Parser(argparse.ArgumentParser):
     """Reads the arguments of a command; argparse's own status after an error is 2."""
 
     def error(self, message: str) -> NoReturn:
-        """Say how the command is used and what is wrong, and end with ``WRONG_OPTION``."""
         self.print_usage(sys.stderr)
         self.exit(WRONG_OPTION, f"{self.prog}: error: {message}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command with these arguments; None means those of ``sys.argv``.
-
-    Returns: the exit status: that of the command; after an error, which one line on stderr describes, 4 if an option, a
-        file or a name cannot be used, otherwise 1.
-    Raises: SystemExit from argparse: with status 4 if the command line cannot be parsed, with 0 after ``--help``.
-    """
+    """Run a command with these arguments; None means those of ``sys.argv``."""
     description = "List models, make cases and find image regions for runs of vlgate, which pytest starts."
     parser = _Parser(prog="vlgate", description=description)
     parser.add_argument("--version", action="version", version=f"vlgate {__version__}")

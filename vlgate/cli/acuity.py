@@ -16,7 +16,6 @@ HELP = "draw charts of a model's thresholds of perception: size, colour, number,
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("--model", required=True, metavar="NAME", help="the model, as the option --model of a run")
     faculty = (
         "the charts to draw: noun, colour, count, left-right, size, contrast, blur, clutter, text-length, distractors"
@@ -45,11 +44,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the cost, then a table of the thresholds and a line per gate; write the files.
-
-    Returns: the exit status: 0 if all gates pass, 1 if one fails, is inconclusive or its chart was not drawn, 4 if an
-        option, a file or the model cannot be used.
-    Raises: OptionError, UnknownNameError or ThresholdsError for what cannot be used.
+    """Return the exit status: 0 if all gates pass, 1 if one fails, is inconclusive or its chart was not drawn, 4 if an
+    option, a file or the model cannot be used.
     """
     from vlgate.cli import options_of
     from vlgate.studies.acuity.charts import draw, gates_of, written

@@ -23,7 +23,6 @@ _HEADINGS = ("model", "replies", "size", "oldest", "newest")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("action", nargs="?", choices=("list", "clear"), default="list", help="default: list")
     parser.add_argument(
         "--dir", type=Path, metavar="DIR", help="the cache (default: VLGATE_CACHE, or the folder that runs use)"
@@ -34,11 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print a row per model, or what was removed.
-
-    Returns: the exit status, 0; also if no model has such a name, because what should be gone is gone.
-    Raises: OptionError if an option or the folder cannot be used.
-    """
+    """Return the exit status, 0; also if no model has such a name, because what should be gone is gone."""
     before = time.time() - _age(given.older_than)
     if given.action == "list" and given.older_than is not None:
         raise OptionError(f"--older-than={given.older_than}: it belongs to clear; leave it out")
@@ -75,7 +70,7 @@ def _say_unmatched(folder: Path, begins: str) -> None:
 
 
 def _age(text: str | None) -> float:
-    """The seconds that a user means by ``30d``; less than nothing for none, so that every reply is old enough."""
+    # The seconds that a user means by ``30d``; less than nothing for none, so that every reply is old enough
     if text is None:
         return -60.0
     found = re.fullmatch(r"(\d{1,6})([hdw])", text.strip())

@@ -32,18 +32,13 @@ SHOWN = 20  # the most faults of one file of scene graphs that are listed
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     add_folders(parser)
     thresholds = "the file with the gates (default: thresholds.toml of this folder, if there is one)"
     parser.add_argument("--thresholds", type=Path, metavar="FILE", help=thresholds)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print a line per task, then one per kind of flaw of the data, then one per error.
-
-    Returns: the exit status: 0 if all is well, 1 if something is wrong.
-    Raises: OptionError or UnknownNameError if an option cannot be used.
-    """
+    """Return the exit status: 0 if all is well, 1 if something is wrong."""
     options = options_of(given)
     known, tasks, errors = _data(options)
     errors += _graph_faults(options)
@@ -69,7 +64,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
-    """Return the shapes of all known tasks, the wanted tasks of the folders, and the messages of all errors."""
     for folder in options.data:
         if not folder.is_dir():
             remedy = another_folder([folder] if folder.is_file() else [])
@@ -78,7 +72,6 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
             )
 
     def wanted(task: str) -> bool:
-        """Return whether a task is among those of the options."""
         if options.suite:
             return any(fnmatchcase(task, pattern) for pattern in options.suite)
         return wanted_by_default(task, data=bool(options.data))
@@ -96,7 +89,7 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
 
 
 def _graph_faults(options: Options) -> list[str]:
-    """Return a line for each fault of the scene graphs; of many faults of a file, the first, and how many there are."""
+    # Return a line for each fault of the scene graphs; of many faults of a file, the first, and how many there are
     reading = ReadOptions(folders=options.data, seed=0, wanted=lambda _: True)
     return [line for file in find_graphs(reading.folders) for line in _few(file, reading)]
 

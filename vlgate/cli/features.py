@@ -28,7 +28,6 @@ EVERY = 10.0  # seconds between two lines of progress
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     images = "the folder of images; each image is named by this folder's name and the path below it"
     parser.add_argument("--images", type=Path, required=True, metavar="DIR", help=images)
     out = "the folder to write; images that are in it already are skipped"
@@ -40,11 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Find and write the regions; the progress is printed on stderr.
-
-    Returns: the exit status: 0; 1 if an image is left out; 130 if the user interrupts the command.
-    Raises: OptionError for an option that cannot be used; ModelLoadError if the detector cannot be loaded.
-    """
+    """Return the exit status: 0; 1 if an image is left out; 130 if the user interrupts the command."""
     from vlgate.models.checkpoints.device import pick_device
     from vlgate.models.regions.detector import detector_source
     from vlgate.models.regions.feature_shards import make_features
@@ -72,11 +67,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _images(folder: Path) -> list[LazyImage]:
-    """Return the images below a folder, in the order of their names.
-
-    A key begins with the folder's own name, such as "coco" or "vg", because the same number means different images in
-    different folders.
-    """
     if not folder.is_dir():
         raise OptionError(f"--images {folder}: is not a folder; name the folder of the images")
     files = sorted(_files(folder))
@@ -91,7 +81,7 @@ def _images(folder: Path) -> list[LazyImage]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield the image files below a folder, also in linked folders; each folder is listed once."""
+    # Yield the image files below a folder, also in linked folders; each folder is listed once
     seen = set()
     for where, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
         if (real := os.path.realpath(where)) in seen:
@@ -115,7 +105,6 @@ def _teller() -> Callable[[Progress], None]:
     start = said = time.monotonic()
 
     def tell(progress: Progress) -> None:
-        """Print the progress and the speed, at most once in ``EVERY`` seconds."""
         nonlocal said
         now = time.monotonic()
         if now - said < EVERY:

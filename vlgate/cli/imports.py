@@ -30,7 +30,6 @@ HELP = "take over replies that lmms-eval, VLMEvalKit, LLaVA, inspect or a table 
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     files = "the files of one model's replies, and for LLaVA the file of its questions"
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=files)
     add_folders(parser)
@@ -42,12 +41,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the joined replies; print what was joined, what was not and why, and the command to run next.
-
-    Returns: the exit status, 0.
-    Raises: OptionError if a file cannot be read, nothing can be joined, two records contradict each other, or the
-        replies are the benchmark's own right answers.
-    """
     _check_out(given.out, overwrite=given.overwrite)
     options = options_of(given)
     if not options.data:
@@ -82,10 +75,6 @@ def _check_out(out: Path, *, overwrite: bool) -> None:
 
 
 def _notes_on_truths(read: Sequence[Recording], joined: Joined, tasks: Sequence[Task], reply: str) -> Iterator[str]:
-    """A note on each file whose field of ``--reply`` holds the right answers, which a perfect model gives, too.
-
-    Raises: OptionError if ``answer`` does, as the benchmark's own column is called, and ``--reply`` is not given.
-    """
     truths = truths_of(*tasks)
     keys = {id(record): key for key, record in joined.rows.items()}
     for recording in read:
@@ -105,7 +94,7 @@ def _is_right(reply: str, request: Ask | Match, truth: str) -> bool:
 
 
 def _replies(joined: Joined, tasks: Sequence[Task]) -> dict[Key, str]:
-    """The replies; the letter of an option that only the harness's prompt lists becomes the option's text."""
+    # The replies; the letter of an option that only the harness's prompt lists becomes the option's text
     truths = truths_of(*tasks)
     return {key: _by_text(record, truths[key]) for key, record in joined.rows.items()}
 

@@ -21,7 +21,6 @@ HELP = "make cases from your own captions, questions, dialogs, role frames, inte
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("kind", nargs="?", metavar="KIND", help=f"what to make: {', '.join(KINDS)}")
     parser.add_argument("--list", action="store_true", help="say what each kind makes and needs, and what is installed")
     files = "files of the inputs that the kind takes; what a file holds is told from its content"
@@ -55,11 +54,7 @@ def _add_tools(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Make a set; progress, and counts of what was made and left out, are printed on stderr.
-
-    Returns: the exit status: 0, or 130 if the user interrupts the command.
-    Raises: OptionError or UnknownNameError for an option that cannot be used; DataError for a file that cannot be read.
-    """
+    """Return the exit status: 0, or 130 if the user interrupts the command."""
     if given.list:
         for name in KINDS:
             print("\n".join(_described(kind(name))))  # noqa: T201  # what a command is for
@@ -81,7 +76,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _check_tools(wanted: Kind, given: argparse.Namespace) -> None:
-    """Refuse the option of a tool that the kind does not use, since the user expects it to do something."""
+    # Refuse the option of a tool that the kind does not use, since the user expects it to do something
     for name, entry in TOOLS.items():
         if getattr(given, name) is not None and name not in wanted.tools:
             usable = ", ".join(TOOLS[one].option for one in wanted.tools) or "none"

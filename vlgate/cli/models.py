@@ -25,18 +25,12 @@ _BESIDE = "also in the hub's cache"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="show only these models, with all that is known")
     parser.add_argument("--notes", action="store_true", help="add what else a user must know of each model")
     parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the list: one row per model, or paragraphs if a row is wider than the terminal or models are named.
-
-    Returns: the exit status, 0.
-    Raises: UnknownNameError if a given name is not the name of a model.
-    """
     from vlgate.models.loading.catalogue import cached_weights, catalogue
 
     here = cached_weights()
@@ -62,7 +56,7 @@ def _named(names: Sequence[str], entries: list[ModelEntry]) -> list[ModelEntry]:
 
 
 def _beside(entries: Sequence[ModelEntry], here: dict[str, int]) -> dict[str, int]:
-    """Return the repositories in the cache that are not a model's default weights; a model may still load them."""
+    # Return the repositories in the cache that are not a model's default weights; a model may still load them
     defaults = {entry.weights for entry in entries}
     return {name: size for name, size in sorted(here.items()) if name not in defaults}
 

@@ -20,7 +20,6 @@ HELP = "show which task catches which defect of a model"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     tasks = "the ids of the tasks, as patterns (default: all tasks of the data folders, or the embedded scenes)"
     parser.add_argument("--tasks", dest="suite", action="append", default=[], metavar="GLOB[,GLOB]", help=tasks)
     defects = "the names of the defects, as patterns (default: all)"
@@ -37,10 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the matrix of each seed and what is not as claimed; write the heat maps if ``--out`` is given.
-
-    Returns: the exit status: 0 if every cell is as claimed, else 1; 4 if an option cannot be used.
-    """
+    """Return the exit status: 0 if every cell is as claimed, else 1; 4 if an option cannot be used."""
     from vlgate.studies.sensitivity.matrix import NAMES, asked
     from vlgate.studies.sensitivity.pages import lines, needs, page, record
 

@@ -30,7 +30,6 @@ MOST = 60
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     run = "the results folder of a run, whose metric is shown over the cases that no probe solves"
     parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help=run)
     add_folders(parser)
@@ -48,10 +47,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the tables as Markdown or JSON.
-
-    Returns: the exit status: 0; 4 if an option or a run cannot be used.
-    """
     from vlgate.audit.shortcuts import by_luck, shortcuts, write_shortcuts
     from vlgate.record.cases import read_cases
     from vlgate.run.planning import make_plan
@@ -95,7 +90,7 @@ def _recorded(given: argparse.Namespace) -> RecordedRun | None:
 
 
 def _options(given: argparse.Namespace, recorded: RecordedRun | None) -> Options:
-    """The options of the tasks: all cases of those of the run, because the probes learn from all, or those given."""
+    # The options of the tasks: all cases of those of the run, because the probes learn from all, or those given
     from vlgate.record.options import options_from
 
     own = options_of(given)

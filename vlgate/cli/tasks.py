@@ -60,7 +60,6 @@ class TaskEntry:
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     add_folders(parser)
     rate = "the requests per second that the model answers, for the expected time (default: 100)"
     parser.add_argument("--rate", type=float, metavar="N", help=rate)
@@ -76,11 +75,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print a row and a sentence per task, then the tasks that have no cases.
-
-    Returns: the exit status, 0, or 4 if an option cannot be used.
-    Raises: DataError if a file of the data folders cannot be read.
-    """
     rates = _rates(given)
     options = _with_controls(options_of(given), given)
     plan = make_plan(options)
@@ -97,7 +91,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _rates(given: argparse.Namespace) -> Rates:
-    """The seconds per image, text and pair, or those of the rate if none is given."""
     per = {name: value for name in _PER if (value := getattr(given, f"per_{name}")) is not None}
     for option, value in {**{f"per-{name}": value for name, value in per.items()}, "within": given.within}.items():
         if value is not None and not 0 < value < float("inf"):
@@ -121,7 +114,6 @@ def _with_controls(options: Options, given: argparse.Namespace) -> Options:
 
 
 def _controls(plan: Plan, options: Options, rates: Rates) -> Iterator[str]:
-    """Yield a line for each control, with the time that it takes if each of its requests has an image of its own."""
     for cost in costs(plan.tasks, options):
         counts = Counts(images=cost.requests, texts=0, requests=cost.requests)
         yield f"{cost}: {_time(rates.seconds(counts))}"
@@ -148,7 +140,6 @@ def _entry(task: Task, census: Census, rates: Rates) -> TaskEntry:
 
 
 def _grouped(task: Task) -> Iterator[str]:
-    """Yield the metrics over the groups that a task's cases are in."""
     tags = {name for case in task.cases for name in case.tags}
     yield from (name for name in GROUPED if name in tags)
 
@@ -171,7 +162,7 @@ def _lines(entries: Sequence[TaskEntry], plan: Plan, total: str) -> Iterator[str
 
 
 def _variants(entry: TaskEntry) -> Iterator[str]:
-    """Yield a line for each way in which the task's metrics can be defined otherwise."""
+    # Yield a line for each way in which the task's metrics can be defined otherwise
     for (protocol, differs), found in definitions(entry.variants, entry.task).items():
         yield from _wrapped(f"with --protocol={protocol}, for published figures: {', '.join(found)} ({differs})")
 

@@ -37,7 +37,6 @@ HELP = "let people validate cases, and keep those that two of three find valid"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     action = "write a form, write a file for crowdsourcing, or read votes and write the valid cases"
     parser.add_argument("action", choices=sorted(_ACTIONS), help=action)
     add_folders(parser)
@@ -60,12 +59,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write what the action says; counts are printed on stderr, the table of agreement on stdout.
-
-    Returns: the exit status, 0.
-    Raises: OptionError for an option that cannot be used; DataError for a file that cannot be read; ImageError for an
-    image that is missing or broken.
-    """
     for name in ("voters", "side", "per_form"):
         if getattr(given, name) < 1:
             raise OptionError(f"--{name.replace('_', '-')} {getattr(given, name)}: expected a number above 0")
@@ -85,7 +78,6 @@ def _items(given: argparse.Namespace) -> tuple[Item, ...]:
     patterns = options.suite or ("*",)
 
     def wanted(task: str) -> bool:
-        """Return whether a task is asked about."""
         return any(fnmatchcase(task, pattern) for pattern in patterns)
 
     tasks = list(cases.read(ReadOptions(folders=options.data, seed=given.seed, wanted=wanted)))
@@ -130,7 +122,6 @@ _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Sequence[Item]], None]] = M
 
 
 def _check_out(out: Path) -> None:
-    """Check that the file or folder can be made, before images are decoded."""
     if out.exists() or out.is_symlink():
         raise OptionError(f"--out {out}: exists already; remove it, or name another place")
     if not out.parent.is_dir():

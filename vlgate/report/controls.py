@@ -69,7 +69,6 @@ def _table(name: str, told: Mapping[str, Any], figures: Mapping[str, Any]) -> Co
 
 
 def _above(name: str, tasks: Sequence[Mapping[str, Any]]) -> str:
-    """In how many tasks a figure is above 0, by its interval."""
     known = [one["figures"][name] for one in tasks if name in one["figures"]]
     return f"{name} is above 0 in {sum(one['low'] > 0 for one in known)} of {len(known)} tasks"
 
@@ -81,7 +80,6 @@ def _row(task: str, found: Mapping[str, Any], shown: Sequence[str], beside: Sequ
 
 
 def _figure(name: str, found: Mapping[str, Any] | None) -> str:
-    """A figure with its sign if it is a difference, and with its interval if a gate may name it."""
     if found is None:
         return "-"
     form = "{:+.3f}" if found["difference"] else "{:.3f}"
@@ -144,6 +142,6 @@ def markdown_lines(table: ControlTable) -> list[str]:
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
-    """The cells of a row; all but the first are numbers, which stand to the right."""
+    # The cells of a row; all but the first are numbers, which stand to the right
     for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
         yield cell.rjust(width) if place else cell.ljust(width)

@@ -18,8 +18,6 @@ _WORD = re.compile(r"\w+(?:['\u2019-]\w+)*|\s+|[^\w\s]")
 def difference(first: str, second: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
     """Return the pieces of two texts; the words that the other text does not have at this place are in bold.
 
-    The pieces of a text, joined, give the text. Upper and lower case count as equal only if both are the same.
-
     >>> difference("A dog on a mat.", "A cat on a mat.")[0]
     (('A ', False), ('dog', True), (' on a mat.', False))
     """
@@ -42,10 +40,6 @@ def bold(pieces: tuple[Piece, ...]) -> str:
 def beside(headline: str, requests: int) -> tuple[int, ...]:
     """Return for each request of a case the request whose text its own is compared with.
 
-    Args:
-        headline: the headline metric of the case's task.
-        requests: the number of requests.
-
     >>> beside("acc_r", 2)
     (1, 0)
     """
@@ -53,7 +47,6 @@ def beside(headline: str, requests: int) -> tuple[int, ...]:
 
 
 def _merged(pieces: list[Piece]) -> Iterator[Piece]:
-    """Join a blank between two words in bold to them, and leave out empty pieces."""
     pieces = [piece for piece in pieces if piece[0]]
     joined: list[Piece] = []
     for place, (text, marked) in enumerate(pieces):

@@ -35,16 +35,7 @@ _GREY = 0.65  # the share of the image that is greyscale, so that its own colour
 
 
 def heat_map(image: Image.Image, boxes: Sequence[Box], effects: FloatArray, *, seen: bool = False) -> bytes:
-    """Draw effects over an image.
-
-    Args:
-        image: the image, mode RGB.
-        boxes: n boxes.
-        effects: the effect of each of them, shape (n,); above 0 for what speaks for the right answer.
-        seen: whether they are weights of attention, which speak for nothing.
-
-    Returns: a PNG file of at most ``SIDE`` x ``SIDE`` pixels; the same input gives the same bytes.
-    """
+    """Draw effects over an image."""
     small = image.copy()
     small.thumbnail((SIDE, SIDE))
     grey = np.asarray(small.convert("L").convert("RGB"), dtype=np.float64)
@@ -61,7 +52,6 @@ def heat_map(image: Image.Image, boxes: Sequence[Box], effects: FloatArray, *, s
 
 
 def _smooth(values: FloatArray, size: tuple[int, int]) -> FloatArray:
-    """A map at the size of an image, width by height."""
     drawn = Image.fromarray(values.astype(np.float32)).resize(size, Image.Resampling.BILINEAR)
     return np.asarray(drawn, dtype=np.float64)
 
@@ -83,15 +73,7 @@ def explained_lines(found: Explained) -> list[str]:
 
 
 def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequence[Task]) -> None:
-    """Write ``explanations/``: a PNG per map, and last ``index.json``, so that it names only pictures that are there.
-
-    Args:
-        folder: the folder of the run.
-        found: the explanations.
-        tasks: the tasks of the run, for the images.
-
-    Raises: OSError if a file cannot be written.
-    """
+    """Write ``explanations/``: a PNG per map, and last ``index.json``, so that it names only pictures that are there."""
     place = folder / FOLDER
     place.mkdir(exist_ok=True)
     cases = {(task.id, case.id): case for task in tasks for case in task.cases}
@@ -118,7 +100,7 @@ def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequen
 
 
 def _pictures(place: Path, number: int, one: Explanation, images: Sequence[LazyImage]) -> list[dict[str, Any]]:
-    """Draw the maps of a case, and return what the index says of them; an image that cannot be loaded has none."""
+    # Draw the maps of a case, and return what the index says of them; an image that cannot be loaded has none
     said: list[dict[str, Any]] = []
     for end, what, which, boxes, effects, seen in _maps(one):
         if which >= len(images):
@@ -148,7 +130,6 @@ def _maps(one: Explanation) -> Iterator[Drawn]:
 
 
 def _aligned(seen: Attended, end: str) -> Iterator[Drawn]:
-    """One map per word, for a method that aligns words with regions."""
     for place, (word, weights) in enumerate(zip(seen.words[:WORDS], seen.aligned[:WORDS], strict=True), start=1):
         about = {"method": seen.method, "text": seen.text, "word": word, "attention": True}
         yield f"{end}-{place}", about, seen.image, seen.boxes, np.array(weights, dtype=np.float64), True

@@ -55,17 +55,7 @@ class MissedOfTask:
 
 
 def missed_cases(run: RecordedRun, table: Any, pattern: str = "*", part: str = "") -> list[MissedOfTask]:
-    """Return the missed cases by task: the task with the largest share of misses first.
-
-    Args:
-        run: the run.
-        table: its rows; see ``read_cases``.
-        pattern: the tasks that are wanted.
-        part: ``tag=value`` for the cases of one slice; empty for all cases.
-
-    Raises: UnknownNameError if no task matches the pattern, or no case of these tasks is in the slice; OptionError if
-        the slice has no ``=``.
-    """
+    """Return the missed cases by task: the task with the largest share of misses first."""
     wanted = [task for task in run.figures["tasks"] if fnmatchcase(task, pattern)]
     if not wanted:
         raise UnknownNameError("task in --task", pattern, run.figures["tasks"])
@@ -129,12 +119,7 @@ def _fact(rows: Any, name: str, default: float) -> Any:
 
 
 def missed_lines(found: Sequence[MissedOfTask], most: int | None) -> list[str]:
-    """Return the missed cases as lines: the counts, then each task with its cases; those left out are counted.
-
-    Args:
-        found: the missed cases by task.
-        most: the most cases of a task; None for all.
-    """
+    """Return the missed cases as lines: the counts, then each task with its cases; those left out are counted."""
     lines = [_counts(found)]
     for task in found:
         if not task.missed:
@@ -179,15 +164,7 @@ _BOLD, _PLAIN = "\x1b[1;4m", "\x1b[0m"
 
 
 def row_of(run: RecordedRun, table: Any, name: str) -> dict[str, Any]:
-    """Return the row of a case.
-
-    Args:
-        run: the run.
-        table: its rows; see ``read_cases``.
-        name: ``task:case``, or the id of a case that only one task has.
-
-    Raises: UnknownNameError, with the nearest name, if there is no such case; OptionError if several tasks have it.
-    """
+    """Return the row of a case."""
     tasks, cases = table.column("task").to_pylist(), table.column("case").to_pylist()
     task, colon, case = name.partition(":")
     if colon and task in run.figures["tasks"]:
@@ -251,13 +228,7 @@ def _marked(piece: Piece, *, colour: bool) -> str:
 
 
 def case_images(card: Card, row: Mapping[str, Any], case: Case | None) -> list[tuple[str, LazyImage | None]]:
-    """Return the different images of a case with their names; None for one that cannot be found again.
-
-    Args:
-        card: the case as it is shown.
-        row: its row.
-        case: the case, read again; None if its task cannot be read.
-    """
+    """Return the different images of a case with their names; None for one that cannot be found again."""
     requests = () if case is None else case.requests
     same = [image_of(one) for one in requests] == list(row["images"])
     by_key = {image.key: image for one in requests for image in of_request(one)} if same else {}
@@ -269,11 +240,7 @@ def case_images(card: Card, row: Mapping[str, Any], case: Case | None) -> list[t
 
 
 def image_files(images: Sequence[tuple[str, LazyImage | None]], folder: Path) -> list[str]:
-    """Write the images as PNG files into a folder.
-
-    Returns: a line for each: its path, or why it cannot be shown.
-    Raises: OptionError if a file cannot be written.
-    """
+    """Write the images as PNG files into a folder."""
     lines = []
     for number, (name, image) in enumerate(images):
         if image is None:

@@ -64,7 +64,6 @@ def _published(shown: Shown, name: str) -> str:
 
 
 def _origin(figure: Figure) -> str:
-    """Where a figure is from: ``Winoground, 3`` is table 3 of the paper."""
     table = f"table {figure.table}" if figure.table[0].isdigit() else figure.table
     cases = "" if figure.cases is None else f", {figure.cases:,} cases"
     return f"{source(figure.paper).name}, {table}{cases}"
@@ -182,7 +181,7 @@ def _plain(metrics: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
 
 def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> PriorSplit | None:
-    """The split of some figures; None for a task without counterfactual images."""
+    # The split of some figures; None for a task without counterfactual images
     if "prior_rate" not in metrics or "acc_counterfactual" not in metrics:
         return None
     prior, right = metrics["prior_rate"], metrics["acc_counterfactual"]["value"]
@@ -225,7 +224,6 @@ def average_lines(run: RunResult) -> list[str]:
 
 
 def _few_within(run: RunResult, average: str) -> str:
-    """A mark if an average, ``<place>:<metric>``, includes tasks of fewer than ``FEW`` cases."""
     place, _, metric = average.rpartition(":")
     under = (f"{place}/", f"{place}_")
     counts = [
@@ -351,7 +349,6 @@ def _percent(share: float) -> str:
 
 
 def _roughly(rates: ErrorRates) -> str:
-    """How often a model passes again, and between which rates that lies for models that could be the measured one."""
     low, passes, high = (
         min(_MOST, max(_LEAST, round(100 * share)))
         for share in (rates.unchanged_passes_low, rates.unchanged_passes, rates.unchanged_passes_high)

@@ -70,7 +70,7 @@ def coverage_lines(run: RunResult) -> list[str]:
 
 
 def _yes_or_no(results: Sequence[TaskResult], tied: int) -> str:
-    """What to do about ties that come of replies which are a yes or a no only; ``tied`` counts the tasks with ties."""
+    # What to do about ties that come of replies which are a yes or a no only; ``tied`` counts the tasks with ties
     only = [result.task.id for result in results if result.yes_or_no]
     where = "" if len(only) == tied else f" in {_tasks(only)}"
     return f"; every reply{where} is {YES_OR_NO}" if only else ""
@@ -81,7 +81,6 @@ def _tasks(ids: list[str]) -> str:
 
 
 def _parts(result: TaskResult) -> list[tuple[int, str]]:
-    """The counts of a task's cases that were not judged, or are tied or cut, each with what it counts."""
     coverage = result.coverage
     parts = (
         (coverage.unscored, "unscored"),
@@ -108,7 +107,6 @@ def named(names: Sequence[str]) -> str:
 
 
 def _unscored(results: Sequence[TaskResult]) -> str:
-    """Name the causes for which several cases could not be scored, the commonest first."""
     found = causes(result.verdicts for result in results if result.coverage.unscored)
     if not any(len(one.reasons) > 1 for one in found):
         return ""
@@ -119,13 +117,12 @@ def _unscored(results: Sequence[TaskResult]) -> str:
 
 
 def _neither(result: TaskResult) -> int:
-    """The number of cases with a score although yes and no have less than half of the first word."""
+    # The number of cases with a score although yes and no have less than half of the first word
     table = verdicts_of(result.verdicts)
     return len({table.row_of(place) for place in table.replies.neither})
 
 
 def _skipped(result: TaskResult) -> str:
-    """Name the first image or reason for which a case was skipped, in a few words."""
     said = verdicts_of(result.verdicts)
     if "skipped" not in said.states:
         return ""
@@ -217,7 +214,7 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
 
 
 def _measured(metric: Metric | None, result: TaskResult | None) -> tuple[str, str, str]:
-    """The number of cases, the metric and its interval; a control that was not asked is about no case."""
+    # The number of cases, the metric and its interval; a control that was not asked is about no case
     if metric is None:
         return "-" if result is None else str(result.coverage.judged), "-", "-"
     return str(metric.n), f"{metric.value:.3f}", f"{metric.low:.3f} - {metric.high:.3f}"
@@ -255,7 +252,6 @@ def count_words(kind: GateKind, counted: int) -> str:
 
 
 def _changed(found: Difference, decision: Decision | None) -> tuple[str, str, str]:
-    """The number of cases and the difference with its interval, or the number that the gate judges."""
     if decision is not None and decision.counted is not None:
         counted, n = decision.counted
         return str(n), count_words(decision.gate.kind, counted), "-"

@@ -57,22 +57,12 @@ def cause_lines(broken: Iterable[Shrunk]) -> list[str]:
 
 
 def _without_regions(searches: Sequence[Shrunk]) -> list[str]:
-    """Why no region of some photographs was covered, and how many searches that concerns."""
     counted = Counter(search.no_parts for search in searches if search.no_parts)
     return [f"no region was covered in {number} of {len(searches)} cases: {why}" for why, number in counted.items()]
 
 
 def write_shrunk(file: Path, searches: Sequence[Shrunk], tasks: Sequence[Task] = (), model: str = "") -> None:
-    """Write ``shrunk.jsonl``, with one line per search that found a change, and the images of these.
-
-    Args:
-        file: the file, in the folder of the run.
-        searches: the searches.
-        tasks: the tasks of the run, for the images; a case that is not among them has none.
-        model: the model that was asked, with its weights.
-
-    Raises: OSError if a file cannot be written.
-    """
+    """Write ``shrunk.jsonl``, with one line per search that found a change, and the images of these."""
     cases = {(task.id, case.id): case for task in tasks for case in task.cases}
     broken = [search for search in searches if search.ending == "broken"]
     folder = file.parent
@@ -88,7 +78,6 @@ def write_shrunk(file: Path, searches: Sequence[Shrunk], tasks: Sequence[Task] =
 
 
 def _pictured(folder: Path, number: int, search: Shrunk, case: Case) -> tuple[Mapping[str, Any], ...]:
-    """Write the images of a find, and return its requests with the names of their files."""
     changed = perturbed(case, _moves(search, case))
     names: dict[LazyImage, str | None] = {}
     said = []
@@ -104,7 +93,7 @@ def _pictured(folder: Path, number: int, search: Shrunk, case: Case) -> tuple[Ma
 
 
 def _moves(search: Shrunk, case: Case) -> list[Move]:
-    """The moves of a find; a worker sends only their names, because what they do to an image cannot be sent."""
+    # The moves of a find; a worker sends only their names, because what they do to an image cannot be sent
     wanted = {(step["kind"], step["strength"]) for step in search.steps if step["family"] != "wording"}
     families = {step["family"] for step in search.steps} - {"wording"}
     found = space(case, families).directions if wanted else ()  # type: ignore[arg-type]  # names of families
@@ -112,7 +101,7 @@ def _moves(search: Shrunk, case: Case) -> list[Move]:
 
 
 def _written(folder: Path, name: str, image: LazyImage) -> str | None:
-    """Write an image; return its name in the folder of the run, None if it cannot be loaded."""
+    # Write an image; return its name in the folder of the run, None if it cannot be loaded
     try:
         loaded = image.load()
     except ImageError:

@@ -91,7 +91,6 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
 
 
 def _abilities(run: RunResult) -> list[str]:
-    """A list of what the model can and cannot do, with the rule above it."""
     return [
         HEADING,
         "",
@@ -103,12 +102,10 @@ def _abilities(run: RunResult) -> list[str]:
 
 
 def _plain(note: str) -> str:
-    """A model's note as one line that Markdown and HTML do not format."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable(note)).replace("\\<", "&lt;").replace("\\>", "&gt;")
 
 
 def _harmless(line: str) -> str:
-    """A line of Markdown without what could be foreign in ours: tags, links and images."""
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("](", "]\\(")
 
 

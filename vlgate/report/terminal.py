@@ -63,18 +63,7 @@ class Screen:
 
 
 def closing_text(run: RunResult, found: Release, model: str, status: int, screen: Screen) -> str:
-    """Return what the terminal shows of a run.
-
-    Args:
-        run: the result of the run.
-        found: whether its model may be released.
-        model: the name of the model.
-        status: the exit status of the session.
-        screen: what the text is for.
-
-    Returns: lines of text: the decision with its reasons, the counts of cases, what the model can and cannot do, the
-        table of figures, and remarks.
-    """
+    """Return what the terminal shows of a run."""
     decision = release_line(found, model, status)
     reasons = not_passed_lines(run)
     more = [f"and {len(reasons) - REASONS} more reasons in summary.md"] if len(reasons) > REASONS else []
@@ -133,7 +122,7 @@ def results_line(options: Options) -> str:
 
 
 def _left_out(found: list[ResultRow], width: int | None) -> tuple[str, ...]:
-    """The columns to leave out so that the widest row fits."""
+    # The columns to leave out so that the widest row fits
     widths = {
         heading: max(len(heading), *(len(row.cells[place]) for row in found)) + _GAP
         for place, heading in enumerate(HEADINGS)
@@ -160,7 +149,7 @@ def _remarks(run: RunResult) -> list[str]:
 
 
 def _styled(lines: list[str], screen: Screen) -> str:
-    """The lines, each with its first word in the colour of what it says; a decision is coloured as a whole."""
+    # The lines, each with its first word in the colour of what it says; a decision is coloured as a whole
     from rich.text import Text
 
     parts: list[object] = []
@@ -174,7 +163,6 @@ def _styled(lines: list[str], screen: Screen) -> str:
 
 
 def _printed(parts: list[object], screen: Screen) -> str:
-    """What rich prints of some texts and tables, without wrapping a line."""
     from rich.console import Console
 
     out = StringIO()

@@ -38,7 +38,6 @@ _USES: Mapping[str, frozenset[str]] = MappingProxyType(
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("paper", choices=tuple(_USES), help="the benchmark whose paper has the analyses")
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="the results folder of a run")
     tasks = "the ids of the tasks (default: those of the benchmark, or those of the drawn scenes)"
@@ -63,10 +62,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the analysis as Markdown, with at most 40 rows of each table, or as JSON with all.
-
-    Returns: the exit status: 0; 4 if an option or a run cannot be used.
-    """
     from vlgate.studies.analyses.runs import read_runs
     from vlgate.studies.analyses.saved import save
     from vlgate.studies.analyses.tables import markdown, record

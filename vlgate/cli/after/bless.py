@@ -28,7 +28,6 @@ RECORD = "blessed.json"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
     to = "the folder of the baseline (default: baseline)"
     parser.add_argument("--to", type=Path, default=Path("baseline"), metavar="DIR", help=to)
@@ -42,10 +41,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Copy the files of the run, and write the cases that must hold.
-
-    Returns: the exit status, 0, or 4 if the run cannot be the baseline.
-    """
     recorded = read_run(given.run, f"vlgate bless {given.run}")
     found = earlier_of(recorded)
     outcome = recorded_outcome(recorded)
@@ -82,7 +77,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _held(given: argparse.Namespace, tasks: Any) -> list[str]:
-    """The lines of the cases that the run gets right."""
     patterns = [name for entry in given.suite for name in entry.split(",") if name] or ["*"]
     for pattern in patterns:
         if not any(fnmatchcase(task, pattern) for task in tasks):

@@ -32,7 +32,6 @@ HELP = "compare two runs case by case: what is newly broken, what is fixed"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("before", type=Path, metavar="A", help="the results folder of the earlier run")
     parser.add_argument("after", type=Path, metavar="B", help="the results folder of the later run")
     parser.add_argument("--thresholds", type=Path, metavar="FILE", help="a file with gates on a comparison")
@@ -41,10 +40,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the comparison and the decisions of the gates.
-
-    Returns: the exit status: with --thresholds, 1 if a gate fails or is inconclusive or the later run cannot pass for
-        another reason; else 0; 4 if the runs cannot be compared.
+    """Return the exit status: with --thresholds, 1 if a gate fails or is inconclusive or the later run cannot pass for
+    another reason; else 0; 4 if the runs cannot be compared.
     """
     earlier = read_earlier(given.before, f"vlgate compare {given.before}")
     recorded = read_run(given.after, f"vlgate compare {given.after}", NEEDED if given.thresholds is None else None)
@@ -72,7 +69,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _objects(decision: Decision) -> bool:
-    """Whether a decision without a threshold, such as that of a check of the model, stops the run."""
     gate = decision.gate
     return gate.min is None and gate.max is None and decision.outcome not in RELEASABLE
 

@@ -24,7 +24,6 @@ RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
     parser.add_argument("--format", choices=FORMATS, required=True, help="the format")
     to = "the file to write (default: the standard output), or the folder, for every-eval-ever and lm-eval"
@@ -40,10 +39,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the files, and print their paths; what is left out is said on the standard error.
-
-    Returns: the exit status: 0, or 4 if the folder or an option cannot be used.
-    """
     if given.to is None and given.format not in TO_A_FILE:
         raise OptionError(f"--format {given.format}: is several files; name a folder with --to DIR")
     recorded = read_run(given.run, f"vlgate export {given.run}")

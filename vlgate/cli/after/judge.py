@@ -24,7 +24,6 @@ ORDER: tuple[Outcome, ...] = tuple(dict.fromkeys((*NOT_PASSED, "cannot", *OUTCOM
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
     parser.add_argument("--thresholds", type=Path, metavar="FILE", required=True, help="the file with the gates")
     baseline = "the results folder of an earlier run, for gates on a comparison (max_drop, max_broken, max_churn)"
@@ -39,10 +38,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the decisions, and whether the run may pass.
-
-    Returns: the exit status: 0 if the run passes, 1 if a gate fails or is inconclusive, another test of the run failed
-        or it lacks something, 4 if a file or an option cannot be used.
+    """Return the exit status: 0 if the run passes, 1 if a gate fails or is inconclusive, another test of the run
+    failed or it lacks something, 4 if a file or an option cannot be used.
     """
     from vlgate.report.folder import figures_again, refuse_folder
 

@@ -31,7 +31,6 @@ _FIELDS = ("task", "case", "shape", "capability", "requests", "cause")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of a run with -m shrink")
     out = (
         "the file of own cases to add to, cases.jsonl or cases/NAME.jsonl of a data folder (default: kept/cases.jsonl)"
@@ -40,10 +39,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the finds of a run as own cases.
-
-    Returns: the exit status: 0, or 4 if the folder or the file cannot be used, or no find of it can be kept.
-    """
     out: Path = given.out
     folder = _data_folder(out)
     finds = _lines(given.run / FILE, f"run pytest -m shrink --results={given.run} first", _FIELDS)
@@ -79,7 +74,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _hold_readable(line: dict[str, Any]) -> None:
-    """Raise NotKeptError if own cases would refuse a line."""
+    # Raise NotKeptError if own cases would refuse a line
     with tempfile.TemporaryDirectory() as place:
         Path(place, "cases.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
         try:
@@ -109,7 +104,6 @@ def _data_folder(out: Path) -> Path:
 
 
 def _lines(file: Path, remedy: str, fields: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The objects of a file of JSON lines, each of which has some fields."""
     try:
         lines = file.read_text(encoding="utf-8").split("\n")
     except FileNotFoundError:
@@ -132,7 +126,7 @@ def _lines(file: Path, remedy: str, fields: tuple[str, ...]) -> list[dict[str, A
 
 
 def _kept_image(run: Path, name: str, folder: Path) -> str:
-    """Copy an image of a run to the data folder, unless it is there; return its name in that folder."""
+    # Copy an image of a run to the data folder, unless it is there; return its name in that folder
     file = run / SHRUNK_FOLDER / Path(name).name
     if not file.is_file() or file.is_symlink() or file.parent.is_symlink():
         raise NotKeptError(f"an image of the find is not in {run / SHRUNK_FOLDER}")
@@ -151,7 +145,7 @@ def _kept_image(run: Path, name: str, folder: Path) -> str:
 
 
 def _append(file: Path, lines: list[dict[str, Any]]) -> None:
-    """Add lines to a file; those that it has stay as they are."""
+    # Add lines to a file; those that it has stay as they are
     if not lines:
         return
     file.parent.mkdir(parents=True, exist_ok=True)

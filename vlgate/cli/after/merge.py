@@ -23,7 +23,6 @@ HELP = "join the parts of a run (--shard) and judge the gates once"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("parts", type=Path, nargs="+", metavar="DIR", help="the results folder of a part")
     parser.add_argument("--results", type=Path, metavar="DIR", required=True, help="the folder for the run's files")
     data = "the place of a data folder on this machine; the option can be repeated (default: as in the parts)"
@@ -40,10 +39,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Join the parts, write the files of the run, and print what the run would print.
-
-    Returns: the exit status: 0 if all gates pass, 1 if a gate fails or is inconclusive or a case could not be scored, 4
-        if the parts do not belong together or a file cannot be used; nothing is written then.
+    """Return the exit status: 0 if all gates pass, 1 if a gate fails or is inconclusive or a case could not be scored,
+    4 if the parts do not belong together or a file cannot be used; nothing is written then.
     """
     from vlgate.cli.after.merged_run import closing_lines, write_joined
     from vlgate.run.merging import in_order, join
@@ -62,7 +59,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Options:
-    """The options of the parts, with those of this command in their place."""
     try:
         found = [options_from(part.content["environment"]["options"]) for part in parts]
     except (ValueError, TypeError, KeyError):
@@ -87,7 +83,6 @@ def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Option
 
 
 def _refuse_absent(options: Options) -> None:
-    """Refuse folders and files of the machine of the parts that are not on this one."""
     for folder in options.data:
         if not folder.is_dir():
             raise OptionError(f"the data folder {folder} of the parts is not on this machine; name it with --data DIR")

@@ -20,7 +20,6 @@ SHOWN = 10
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
     parser.add_argument("--slice", default="", metavar="TAG=VALUE", help="only the cases with this tag")
     parser.add_argument("--task", default="*", metavar="PATTERN", help="only these tasks (default: all)")
@@ -32,10 +31,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the missed cases.
-
-    Returns: the exit status: 0, or 4 if the folder or an option cannot be used.
-    """
     recorded = read_run(given.run, f"vlgate misses {given.run}")
     found = missed_cases(recorded, read_cases(recorded), given.task, given.slice)
     most = None if given.all else given.limit

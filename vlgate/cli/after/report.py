@@ -16,7 +16,6 @@ HELP = "write report.html of a finished run again"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of a run")
     data = "the place to which a data folder of the run was moved; the option can be repeated (default: as in the run)"
     parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
@@ -25,10 +24,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the page, and print its path and what it leaves out.
-
-    Returns: the exit status: 0, or 4 if the folder holds no run, or a file of it is missing or damaged.
-    """
     from vlgate.report.page.page import PAGE, write_page
     from vlgate.run.planning import tasks_again
 

@@ -21,7 +21,6 @@ HELP = "show one case of a finished run, with its images"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
     parser.add_argument("case", metavar="CASE", help="the case, as task:case")
     out = "write the images to this folder (default: a new folder for temporary files, if the terminal shows none)"
@@ -31,10 +30,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the case, and show its images or the paths of their files.
-
-    Returns: the exit status: 0, or 4 if the folder or the case cannot be found.
-    """
     from vlgate.report.missed import card_of, case_images, case_lines, draw, drawer, image_files, row_of
 
     recorded = read_run(given.run, f"vlgate show {given.run}")
@@ -59,7 +54,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _case(recorded: RecordedRun, task: str, case: str, data: list[Path]) -> tuple[Case | None, str]:
-    """The case with its images, and why they cannot be found again; one of them is empty."""
+    # The case with its images, and why they cannot be found again; one of them is empty
     from vlgate.run.planning import tasks_again
 
     only = {**recorded.figures, "tasks": {task: recorded.figures["tasks"][task]}}

@@ -38,11 +38,6 @@ def case_results(run: RunResult, moments: Moments, start: int) -> Iterator[Resul
 
     If the run has more than ``MOST_CASES`` cases, there is a result for each task, and for a sample of its missed
     cases: the worst two, then a seeded sample. The images of at most ``MOST_PICTURED`` missed cases are shown.
-
-    Args:
-        run: the run.
-        moments: when the cases were asked.
-        start: when the run began, for cases that were not asked.
     """
     all_shown = sum(len(result.verdicts) for result in run.results) <= MOST_CASES
     missed = sum(_missed(verdict) for result in run.results for verdict in result.verdicts)
@@ -86,7 +81,6 @@ def _of_case(result: TaskResult, verdict: Verdict, at: Moment, pictures: Picture
 
 
 def _of_task(run: RunResult, result: TaskResult, at: Sequence[Moment]) -> Result:
-    """The result of a whole task: no green tick if a case of it is missed."""
     task, statuses = result.task, [status_of(verdict) for verdict in result.verdicts]
     found: Sequence[Status] = ("broken", "failed", "passed", "skipped")
     missed, unscored = statuses.count("failed"), statuses.count("broken")
@@ -118,7 +112,6 @@ def _missed(verdict: Verdict) -> bool:
 
 
 def _worst(result: TaskResult, most: int) -> list[int]:
-    """The places of at most ``most`` missed cases of a task: the worst two, then a seeded sample."""
     places = [place for place, verdict in enumerate(result.verdicts) if _missed(verdict)]
     verdicts = [result.verdicts[place] for place in places]
     scores: FloatArray = np.array(
@@ -137,14 +130,7 @@ _STATUS: dict[str, Status] = {"broken": "failed", "unscored": "broken", "skipped
 
 
 def search_result(name: str, batch: Batch, search: Search, at: Moment) -> Result:
-    """Return the result of a search; a case that a small change breaks is a failure of the model.
-
-    Args:
-        name: the name of the test's case.
-        batch: the batch of this one case.
-        search: the search.
-        at: when the test ran.
-    """
+    """Return the result of a search; a case that a small change breaks is a failure of the model."""
     task, pictures = batch.task, Pictures()
     found = search.find
     page = case(search.original, task.shape, pictures if found is not None else None)

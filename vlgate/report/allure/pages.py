@@ -42,7 +42,6 @@ class Pictures:
     """Loads each image once for the cases of one task, and encodes it."""
 
     def __init__(self) -> None:
-        """Begin without an image."""
         self._loaded: dict[LazyImage, Image | str] = {}
         self._encoded: dict[LazyImage, str] = {}
 
@@ -74,11 +73,7 @@ class Pictures:
         return (Attachment(name=f"{first.key} and {second.key}", kind=DIFFERENCE, ending="imagediff", data=data),)
 
     def changed(self, images: Sequence[LazyImage]) -> str:
-        """Return the changed one of two images as a data URI; all that is equal in both is pale.
-
-        Returns: an empty text if neither image was made from the other one nor both from one in the same size, or one
-            of them cannot be loaded.
-        """
+        """Return the changed one of two images as a data URI; all that is equal in both is pale."""
         from PIL import Image, ImageChops
 
         if len(images) != 2:
@@ -96,7 +91,6 @@ class Pictures:
         return _uri(Image.composite(other, pale, changed))
 
     def _in_order(self, images: Sequence[LazyImage]) -> Sequence[LazyImage]:
-        """Two images, the one that the other was made from first."""
         return images[::-1] if images[0].key.startswith(f"{images[1].key}#") else images
 
     def _file(self, image: LazyImage) -> Attachment:
@@ -152,13 +146,7 @@ def stops(run: RunResult, model: ModelCard) -> list[str]:
 
 
 def case(verdict: Verdict, shape: Shape, pictures: Pictures | None) -> str:
-    """Return a case as HTML: its images, then its texts with the words that differ marked, and the replies.
-
-    Args:
-        verdict: the judged case.
-        shape: the shape of its task.
-        pictures: shows the images; None leaves them out.
-    """
+    """Return a case as HTML: its images, then its texts with the words that differ marked, and the replies."""
     images = images_of(verdict)
     shown = "" if pictures is None else "".join(_picture(image, pictures, images) for image in images)
     if pictures is not None and (changed := pictures.changed(images)):
@@ -192,13 +180,13 @@ def _picture(image: LazyImage, pictures: Pictures, images: list[LazyImage]) -> s
 
 
 def _figure(source: str, name: str) -> str:
-    """An image above its name; Allure 2 removes the image and keeps the name."""
+    # An image above its name; Allure 2 removes the image and keeps the name
     shown = f'<img src="{source}" alt="{text(name)}" title="{text(name)}" style="max-width:100%">'
     return f'<div style="display:inline-block;margin:0 12px 8px 0">{shown}<br><i>{text(name)}</i></div>'
 
 
 def _reply(reply: Prediction, right: bool | str, images: list[LazyImage]) -> str:
-    """What is true, and what the model said; with the letter of the image if the case has several."""
+    # What is true, and what the model said; with the letter of the image if the case has several
     request = reply.request
     own = "".join(_name(images.index(image)) for image in types.images_of(request)) if len(images) > 1 else ""
     image = f"{own}, " if own else ""
@@ -218,7 +206,6 @@ def _said(reply: Prediction) -> str:
 
 
 def _marked(one: str, other: str) -> str:
-    """A text as HTML, with the words marked that the other one does not have."""
     mine, theirs = printable(one), printable(other)
     pieces: tuple[Piece, ...] = ((mine, False),) if mine == theirs else difference(mine, theirs)[0]
     return "".join(f"<b><mark>{escape(part)}</mark></b>" if differs else escape(part) for part, differs in pieces)

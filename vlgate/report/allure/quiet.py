@@ -19,7 +19,6 @@ class Quiet:
     """
 
     def __init__(self, files: AllureFileLogger) -> None:
-        """Pass on to ``files``."""
         self.files = files
         self.silent = False
         self._held: set[str] = set()

@@ -53,7 +53,7 @@ def not_passed_lines(run: RunResult) -> list[str]:
 
 
 def _counts(run: RunResult) -> str:
-    """How many gates pass or do not, as ``2 of 17 gates fail, 1 known limit holds``; empty if there are none."""
+    # How many gates pass or do not, as ``2 of 17 gates fail, 1 known limit holds``; empty if there are none
     outcomes = [decision.outcome for decision in run.decisions]
     passed, failed, unsure = (outcomes.count(one) for one in ("pass", "fail", "inconclusive"))
     judged = passed + failed + unsure
@@ -106,10 +106,7 @@ def badge_content(run: RunResult, model: ModelCard) -> dict[str, object]:
 
 
 def write_badge(folder: Path, run: RunResult, model: ModelCard) -> None:
-    """Write ``badge.json`` into the folder of a run.
-
-    Raises: OSError if it cannot be written.
-    """
+    """Write ``badge.json`` into the folder of a run."""
     write_whole(folder / BADGE, json.dumps(badge_content(run, model), indent=1) + "\n")
 
 
@@ -121,14 +118,7 @@ _CUT = "\n\n(cut, because GitHub shows at most 1 MiB; summary.md of the results 
 
 
 def append_summary(summary: Path, place: str) -> str:
-    """Append a summary to the file of a job.
-
-    Args:
-        summary: ``summary.md`` of a run.
-        place: the file to append to; nothing is done if this is empty.
-
-    Returns: why the summary is not there, or not all of it; empty if it is.
-    """
+    """Append a summary to the file of a job."""
     if not place:
         return ""
     try:
@@ -143,7 +133,7 @@ def append_summary(summary: Path, place: str) -> str:
 
 
 def _cut(text: bytes, room: int) -> bytes:
-    """The first whole lines of a text that there is room for, and a note; nothing if there is no room for that."""
+    # The first whole lines of a text that there is room for, and a note; nothing if there is no room for that
     note = _CUT.encode()
     if room <= len(note):
         return b""

@@ -42,10 +42,7 @@ class Tracked:
 
 
 def check_trackers(names: Sequence[str]) -> None:
-    """Check that trackers are known, and that their packages are installed; none is imported.
-
-    Raises: UnknownNameError if a tracker is unknown, OptionError if its package is missing.
-    """
+    """Check that trackers are known, and that their packages are installed; none is imported."""
     for name in names:
         if name not in TRACKERS:
             raise UnknownNameError("tracker in --log-to", name, TRACKERS)
@@ -54,10 +51,7 @@ def check_trackers(names: Sequence[str]) -> None:
 
 
 def log_to(names: Sequence[str], run: RunResult, model: ModelCard, options: Options) -> list[str]:
-    """Log a run to trackers, after its files are written.
-
-    Returns: for each tracker that could not take it, a sentence that says why; the run is not worse for it.
-    """
+    """Log a run to trackers, after its files are written."""
     tracked = tracked_run(run, model, options) if names else None
     problems = []
     for name in names:

@@ -86,7 +86,6 @@ def _config(name: str, task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _standard_errors(run: Exported) -> dict[str, dict[str, float]]:
-    """The standard error of each mean over a task's judged cases, as if they were independent."""
     tasks = np.array(run.table.column("task").to_pylist(), dtype=object)
     found: dict[str, dict[str, float]] = {name: {} for name in run.run.figures["tasks"]}
     for fact in fact_names(run.table):
@@ -99,7 +98,7 @@ def _standard_errors(run: Exported) -> dict[str, dict[str, float]]:
 
 
 def _sample(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A case; one without a verdict has no metrics, and its document says why."""
+    # A case; one without a verdict has no metrics, and its document says why
     doc = {
         name: row[name] for name in ("case", "state", "images", "texts", "truths", "tags", "origin", "why", "unread")
     }

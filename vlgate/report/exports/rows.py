@@ -71,10 +71,7 @@ class Exported:
 
 
 def exported(run: RecordedRun, **settings: Any) -> Exported:
-    """Read the rows of a run to export it.
-
-    Raises: OptionError if they cannot be read.
-    """
+    """Read the rows of a run to export it."""
     return Exported(run=run, table=read_cases(run), **settings)
 
 
@@ -150,10 +147,7 @@ DATASETS = {"winoground": "facebook/winoground"}
 
 
 def entries(run: Exported) -> tuple[list[dict[str, object]], list[str]]:
-    """Return an entry for the headline metric of each task, and a sentence for each benchmark that has none.
-
-    Raises: OptionError if there is no entry.
-    """
+    """Return an entry for the headline metric of each task, and a sentence for each benchmark that has none."""
     known = {**DATASETS, **run.datasets}
     found: list[dict[str, object]] = []
     left_out: dict[str, None] = {}

@@ -17,12 +17,7 @@ from vlgate.report.rows import NOT_PASSED, by_reason, count_words, difference_wo
 
 
 def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
-    """Return whether a release may ship, and what stops it.
-
-    Args:
-        figures: the content of ``metrics.json``.
-        outcome: how the run ended, which decides.
-    """
+    """Return whether a release may ship, and what stops it."""
     stops = {word: [gate for gate in figures["gates"] if gate["decision"] == word] for word in NOT_PASSED}
     reasons = tuple(f"{gate['gate']}: {gate['why']}" for word in NOT_PASSED for gate in stops[word])
     flaws = outcome.lacking if outcome.broken or outcome.unfinished else ()
@@ -86,7 +81,7 @@ def idle(gates: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, tuple[str, ...]
 
 
 def _warning(least: float | None, metric: Mapping[str, Any]) -> str:
-    """What reaches a gate without the image; empty if nothing does."""
+    # What reaches a gate without the image; empty if nothing does
     if least is None:
         return ""
     reached = {"chance": metric.get("chance"), "a text-only model": metric.get("blind", {}).get("value")}
@@ -107,7 +102,6 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _changed(gate: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """The value, interval, number of cases and counts of a gate: those of a metric, of its change, or of a count."""
     if (change := gate.get("difference")) is not None:
         n, fixed = f"{change['n']:,}", f"{change['fixed']:,} fixed"
         if "counted" in gate:
@@ -140,14 +134,7 @@ def quota(comparison: Mapping[str, Any] | None) -> int:
 
 
 def changes(comparison: Mapping[str, Any], name: str, cards: Mapping[str, Sequence[Card]], problem: str) -> Changes:
-    """Return what a page shows of a comparison.
-
-    Args:
-        comparison: ``baseline`` of ``metrics.json``.
-        name: the name of the earlier run on the page.
-        cards: cards of newly broken cases, by task.
-        problem: why the replies of the earlier run are not shown; empty if they are.
-    """
+    """Return what a page shows of a comparison."""
     tasks = [_task(task, change) for task, change in comparison["tasks"].items()]
     changed = sorted((one for one in tasks if one.broken or one.fixed), key=lambda one: (-one.broken, -len(one.fixed)))
     rounds = zip_longest(*(cards.get(one.task, ()) for one in changed))
@@ -177,14 +164,7 @@ def changes(comparison: Mapping[str, Any], name: str, cards: Mapping[str, Sequen
 
 
 def value_before(comparison: Mapping[str, Any] | None, task: str, metric: str, now: Mapping[str, Any]) -> float | None:
-    """Return the value of a metric in the earlier run; None if the runs judged different cases of the task.
-
-    Args:
-        comparison: ``baseline`` of ``metrics.json``, if there is one.
-        task: the id of the task.
-        metric: the name of the metric.
-        now: the metric in ``metrics.json``.
-    """
+    """Return the value of a metric in the earlier run; None if the runs judged different cases of the task."""
     change = {} if comparison is None else comparison["tasks"].get(task, {}).get("differences", {}).get(metric, {})
     return float(now["value"] - change["value"]) if change and change["n"] == now["n"] else None
 

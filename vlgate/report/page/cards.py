@@ -46,7 +46,6 @@ class Pictures:
     """Turns the images of cases into data URIs, until the budget is spent; each image is loaded once."""
 
     def __init__(self) -> None:
-        """Begin with the whole budget."""
         self.left_out = 0
         self._bytes = 0
         self._made: dict[LazyImage, Picture] = {}
@@ -54,13 +53,7 @@ class Pictures:
     def of(
         self, keys: Sequence[str | None], case: Case | None, *, kept: bool
     ) -> tuple[list[Picture], list[tuple[int, ...]]]:
-        """Return the different images of a case, and which of them each request shows, in order.
-
-        Args:
-            keys: the keys of the requests' images, as the run wrote them; see ``comparing.cases.image_of``.
-            case: the case with its images; None if it cannot be read again.
-            kept: whether it is one of the cases for which a part of the budget is kept.
-        """
+        """Return the different images of a case, and which of them each request shows, in order."""
         requests = () if case is None else case.requests
         if [image_of(one) for one in requests] != list(keys):
             several = [() if key is None else tuple(key.split(BETWEEN)) for key in keys]
@@ -137,13 +130,7 @@ class CardMaker:
     history: History = field(default_factory=History)
 
     def card(self, row: Row, *, worst: bool = False, kept: bool = False) -> Card:
-        """Return the card of a row.
-
-        Args:
-            row: a case in ``cases.parquet``.
-            worst: whether it is one of the worst cases, which have a small image too.
-            kept: whether its images are among those for which room is kept, as are those of the worst cases.
-        """
+        """Return the card of a row."""
         pictures, places = self.pictures.of(row["images"], self.cases.get(row["case"]), kept=worst or kept)
         names = ["".join(map(_letter, some)) if len(pictures) > 1 else "" for some in places]
         keys = [picture.key for picture in pictures]
@@ -225,7 +212,7 @@ def _letter(place: int) -> str:
 
 
 def _replied(row: Row | None, number: int) -> str:
-    """What a run replied to a request; empty if it gave no reply."""
+    # What a run replied to a request; empty if it gave no reply
     if row is None:
         return ""
     score, answer = row["scores"][number], row["answers"][number]

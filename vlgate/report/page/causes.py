@@ -26,10 +26,6 @@ _WORDS = 8  # the words whose change moves the margin most
 def whys(folder: Path, cards: Collection[str]) -> Whys:
     """Return what the page says of why cases were missed; nothing if the run explained none.
 
-    Args:
-        folder: the folder of the run.
-        cards: the anchors of the cases that the page shows.
-
     A folder whose index cannot be read counts as one without explanations, so that it does not cost the page.
     """
     if not (folder / FOLDER / INDEX).is_file():  # reading a pipe would block for ever
@@ -72,7 +68,7 @@ def _map(place: Path, picture: Mapping[str, Any], rates: Mapping[str, list[str]]
 
 
 def _words(one: Mapping[str, Any]) -> list[tuple[str, str, float, bool]]:
-    """Method, word, change of the margin, and whether it turns the verdict; the largest changes first."""
+    # Method, word, change of the margin, and whether it turns the verdict; the largest changes first
     parts = [
         (finding["method"], part["word"], -part["effect"], part["turns"])
         for finding in one["findings"]

@@ -58,7 +58,6 @@ def _axis(height: int) -> Markup:
 
 
 def _row(y: int, name: str, section: Section) -> Markup:
-    """One task: a link, the interval as a line, the value as a dot, and marks for what it is compared with."""
     figure = figure_of(section)
     word = section.ability.word if section.ability else "unknown"
     human, published = published_of(section)
@@ -139,7 +138,7 @@ def radar(sections: Sequence[Section]) -> Markup:
 
 
 def _point(number: int, of: int, value: float) -> tuple[float, float]:
-    """The place of a value on an axis; the first axis points up, and the others follow clockwise."""
+    # The place of a value on an axis; the first axis points up, and the others follow clockwise
     angle = 2 * pi * number / of
     return _CENTRE + _RADIUS * value * sin(angle), _CENTRE - _RADIUS * value * cos(angle)
 
@@ -156,7 +155,7 @@ def _web(of: int) -> Markup:
 
 
 def _line(kind: str, values: Values) -> Markup:
-    """A closed line through the values; a task without one is left out of it."""
+    # A closed line through the values; a task without one is left out of it
     places = [_point(number, len(values), value) for number, value in enumerate(values) if value is not None]
     if len(places) < FEWEST_AXES:
         return Markup()
@@ -165,7 +164,6 @@ def _line(kind: str, values: Values) -> Markup:
 
 
 def _name(number: int, of: int, name: str, anchor: str) -> Markup:
-    """The name of a task along its axis, upright on both sides."""
     degrees = 360 * number / of
     right = degrees <= 180
     x, y = _point(number, of, 1.04)

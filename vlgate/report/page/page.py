@@ -35,16 +35,7 @@ _TAGS = 40  # the most values of a tag that the page can be filtered by
 def page_content(
     run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), outcome: RunOutcome | None = None
 ) -> PageContent:
-    """Return what the page of a run shows.
-
-    Args:
-        run: the run; the page has no cases if ``cases.parquet`` is not there.
-        tasks: the tasks of the run with their images; a case that is not among them is shown without images.
-        earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
-        outcome: how the run ended; None for what the files of its folder say.
-
-    Raises: OptionError if the rows or the verdict of a run cannot be read.
-    """
+    """Return what the page of a run shows."""
     figures = run.figures
     known, comparison = figures["tasks"], figures.get("baseline")
     shown = shown_cases(run, tasks, earlier)
@@ -82,7 +73,6 @@ def page_content(
 
 
 def _sections(figures: Mapping[str, Any], shown: ShownCases) -> tuple[Section, ...]:
-    """The sections by capability, as in the table of the terminal."""
     made = []
     for name in figures["tasks"]:
         maker = shown.makers.get(name)
@@ -110,7 +100,6 @@ def _charts(sections: Sequence[Section]) -> tuple[tuple[str, Any], ...]:
 
 
 def _marks(sections: Sequence[Section]) -> frozenset[str]:
-    """What stands beside the figures of the model in the charts."""
     found = {
         "baseline": any(one.baseline is not None for one in sections),
         "human": any(published_of(one)[0] is not None for one in sections),
@@ -132,7 +121,6 @@ def _remarks(figures: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _tags(sections: Sequence[Section]) -> dict[str, tuple[str, ...]]:
-    """The tags of the shown cases with their most frequent values, to filter by."""
     counts: dict[str, Counter[str]] = {}
     for card in (card for one in sections for card in one.cards):
         for tag, value in card.tags.items():
@@ -189,17 +177,7 @@ _OBEYED = {0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEF
 def write_page(
     run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), outcome: RunOutcome | None = None
 ) -> PageContent:
-    """Write ``report.html`` into the folder of a run, beside ``cases.parquet``.
-
-    Args:
-        run: the run.
-        tasks: the tasks of the run with their images; a case that is not among them is shown without images.
-        earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
-        outcome: how the run ended; None for what the files of its folder say.
-
-    Returns: what the page shows.
-    Raises: OSError if a file cannot be read or written; OptionError if the rows or the verdict of a run cannot be read.
-    """
+    """Write ``report.html`` into the folder of a run, beside ``cases.parquet``."""
     content = page_content(run, tasks, earlier, outcome)
     write_whole(run.folder / PAGE, rendered(content))
     return content
@@ -234,8 +212,6 @@ def html(template: str, content: object) -> str:
 def shown(value: object) -> object:
     r"""Return a value as the page prints it: control characters and marks of direction in a text become escapes.
 
-    The joiners of emoji stay, because they do nothing beyond their own word.
-
     >>> shown("a \x1b[31m b")
     'a \\x1b[31m b'
     """
@@ -253,7 +229,6 @@ def _escaped(character: str) -> str:
 
 
 def _code(text: str) -> object:
-    """Our own script or style, which is not escaped."""
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704  # a file of this package
@@ -277,14 +252,7 @@ class _Content:
 
 
 def write_finds(folder: Path, model: str) -> None:
-    """Write ``shrunk.html`` from ``shrunk.jsonl`` of a run's folder; no page if nothing was found.
-
-    Args:
-        folder: the folder.
-        model: the model that was asked, with its weights.
-
-    Raises: OSError if the file cannot be written.
-    """
+    """Write ``shrunk.html`` from ``shrunk.jsonl`` of a run's folder; no page if nothing was found."""
     found = founds(folder)
     if found.shown:
         write_whole(folder / FILE, html("finds.html", _Content(model=model, founds=found)))

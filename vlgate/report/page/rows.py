@@ -31,11 +31,6 @@ _COMPARED: Mapping[str, tuple[tuple[int, int], ...]] = {
 def margins(headline: str, scores: FloatArray, wrong: FloatArray) -> FloatArray:
     """Return by how much each missed case is missed: the most by which a false text scores above a true one.
 
-    Args:
-        headline: the headline metric of the task.
-        scores: the scores of the requests, shape (n, k); NaN for questions.
-        wrong: the share of wrong answers of each case, shape (n,), which counts for questions.
-
     >>> margins("acc_r", np.array([[0.2, 0.5]]), np.zeros(1)).tolist()
     [0.3]
     """
@@ -48,8 +43,6 @@ def margins(headline: str, scores: FloatArray, wrong: FloatArray) -> FloatArray:
 
 def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -> list[int]:
     """Return the places of at most ``most`` missed cases: the ``WORST`` worst ones, ``kept``, then a seeded sample.
-
-    All of ``kept`` are among them, even if there are more than ``most``. Those after the worst ones are in order.
 
     >>> chosen(np.array([0.1, 0.3, 0.2]), 2, "x")
     [1, 2]
@@ -107,15 +100,7 @@ class Wanted:
 
 
 def task_rows(table: Any, headlines: Mapping[str, str], wanted: Wanted) -> dict[str, TaskRows]:
-    """Choose the rows that a page shows.
-
-    Args:
-        table: all rows; see ``read_cases``.
-        headlines: the headline metric of each task.
-        wanted: how many of them.
-
-    Returns: the rows by task; a task of which there is none is absent.
-    """
+    """Choose the rows that a page shows."""
     tasks = table.column("task").combine_chunks().dictionary_encode()
     names, codes = tasks.dictionary.to_pylist(), np.from_dlpack(tasks.indices)
     order = np.argsort(codes, kind="stable")
@@ -127,7 +112,7 @@ def task_rows(table: Any, headlines: Mapping[str, str], wanted: Wanted) -> dict[
 
 
 def _part(table: Any, places: NDArray[Any]) -> Any:
-    """The rows at some rising places; without a copy if they follow each other, as those of a task do."""
+    # The rows at some rising places; without a copy if they follow each other, as those of a task do
     together = len(places) and places[-1] - places[0] == len(places) - 1
     return table.slice(places[0], len(places)) if together else rows_at(table, places)
 
@@ -154,13 +139,12 @@ def _of_task(name: str, table: Any, headline: str, wanted: Wanted) -> TaskRows:
 
 
 def _among(table: Any, rows: NDArray[Any], ids: frozenset[str]) -> NDArray[np.intp]:
-    """The places in ``rows`` of the cases that are among some ids."""
     cases = rows_at(table.select(["case"]), rows).column("case").to_pylist() if ids else []
     return np.array([place for place, case in enumerate(cases) if case in ids], dtype=np.intp)
 
 
 def _scores(table: Any) -> NDArray[np.float64]:
-    """The scores of a task's cases, shape (n, k); NaN behind the last one of a case with fewer candidates."""
+    # The scores of a task's cases, shape (n, k); NaN behind the last one of a case with fewer candidates
     import pyarrow.compute as pc
 
     flat = numbers(pc.list_flatten(table.column("scores")))
@@ -236,16 +220,7 @@ class History:
 
 
 def release(folder: Path, name: str, option: str, wanted: Mapping[str, Sequence[str]]) -> Release:
-    """Read some rows of an earlier run.
-
-    Args:
-        folder: its results folder.
-        name: its name on the page.
-        option: what named the folder, for the messages.
-        wanted: the ids of the cases, by task; those that it did not ask are absent from the rows.
-
-    Raises: OptionError if the folder holds no run, or if one of its files cannot be read or is damaged.
-    """
+    """Read some rows of an earlier run."""
     table = read_cases(read_run(folder, f"{option} {folder}", frozenset({"tasks"})))
     asked = {(task, case) for task, found in wanted.items() for case in found}
     known = zip(table.column("task").to_pylist(), table.column("case").to_pylist(), strict=True)

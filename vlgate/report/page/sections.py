@@ -36,14 +36,7 @@ def headline_of(task: TaskFigures) -> str:
 
 
 def section(name: str, figures: Mapping[str, Any], rows: TaskRows | None, cards: CardsOf) -> Section:
-    """Return the section of a task.
-
-    Args:
-        name: the id of the task.
-        figures: the content of ``metrics.json``.
-        rows: its cases; None if there is no ``cases.parquet``.
-        cards: its example, and its missed and unscored cases.
-    """
+    """Return the section of a task."""
     task = figures["tasks"][name]
     headline = headline_of(task)
     own = [gate for gate in figures["gates"] if judged_by(gate)[0] == name]
@@ -112,10 +105,6 @@ def _figure(name: str, found: Mapping[str, Any], shown: int = 0) -> Figure:
 
 
 def _beside(name: str, task: TaskFigures, ties: Ties) -> tuple[str, ...]:
-    """The figures of a task beside published ones, which are of one image at a time.
-
-    Files of earlier versions do not have its shape.
-    """
     if "shape" not in task or task.get("ask") == "together":
         return ()
     shown = Shown(
@@ -130,7 +119,6 @@ def _beside(name: str, task: TaskFigures, ties: Ties) -> tuple[str, ...]:
 
 
 def _health(name: str, task: TaskFigures) -> list[str]:
-    """What a reader must know of a task's data, in sentences."""
     counts = [
         f"{task[key]:,} {words}"
         for key, words in (
@@ -167,7 +155,7 @@ def _health(name: str, task: TaskFigures) -> list[str]:
 
 
 def _why(flaw: Mapping[str, Any]) -> str:
-    """The sentence that explains a flaw; earlier versions wrote none."""
+    # The sentence that explains a flaw; earlier versions wrote none
     return f" ({flaw['why']})" if flaw.get("why") else ""
 
 
@@ -203,15 +191,7 @@ class ShownCases:
 
 
 def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]) -> ShownCases:
-    """Choose the cases that a page shows.
-
-    Args:
-        run: the run; without ``cases.parquet`` in its folder, there are no cases.
-        tasks: the tasks of the run with their images.
-        earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
-
-    Raises: OptionError if the rows of the run or of an earlier one cannot be read.
-    """
+    """Choose the cases that a page shows."""
     figures = run.figures
     known, comparison = figures["tasks"], figures.get("baseline")
     wanted = Wanted(
@@ -248,7 +228,6 @@ def _history(
     found: Mapping[str, TaskRows],
     earlier: Sequence[Path],
 ) -> tuple[History, str, str]:
-    """What earlier runs replied, the name of the baseline, and why its replies are not there."""
     base = None if comparison is None else Path(comparison["folder"])
     folders = list(dict.fromkeys([*earlier, *([base] if base else [])]))
     named = dict(zip(folders, names(folders), strict=True))
@@ -277,6 +256,5 @@ def _shown(rows: TaskRows) -> Iterator[Row]:
 
 
 def _cases(task: Task | None, rows: TaskRows) -> dict[str, Case]:
-    """The cases of a task that are shown, by id."""
     shown = {row["case"] for row in _shown(rows)}
     return {} if task is None else {case.id: case for case in task.cases if case.id in shown}
