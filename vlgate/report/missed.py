@@ -19,11 +19,10 @@ from vlgate.metrics.clusters import image_of
 from vlgate.record.cases import fact_names, tags_of
 from vlgate.record.folder import RecordedRun
 from vlgate.report.difference import Piece
-from vlgate.report.page.cards import UNKNOWN, CardMaker, Pictures
-from vlgate.report.page.page import shown
-from vlgate.report.page.records import Card, Line
+from vlgate.report.page.cards import UNKNOWN, Card, CardMaker, Line, Pictures
 from vlgate.report.page.rows import TaskRows, margins
 from vlgate.report.page.sections import headline_of
+from vlgate.report.page.template import one_line
 from vlgate.types import Case, LazyImage
 from vlgate.types import images_of as of_request
 
@@ -146,15 +145,6 @@ def _line(task: str, one: Missed) -> str:
     tags = " ".join(f"{tag}={value}" for tag, value in one.tags.items())
     why = f"{one.why}{' (an answer could not be read)' if one.unread else ''}"
     return "  " + "  ".join(filter(None, (one_line(f"{task}:{one.case}"), one_line(why), one_line(tags))))
-
-
-def one_line(text: str) -> str:
-    r"""Return a text as one line that a terminal prints and does not obey.
-
-    >>> one_line("a\n\x1b[31mred")
-    'a\\n\\x1b[31mred'
-    """
-    return str(shown(text)).replace("\n", "\\n").replace("\t", "\\t")
 
 
 # A case of a finished run in lines for the terminal: what was asked, the replies, the verdict and its images.

@@ -35,7 +35,7 @@ def run(given: argparse.Namespace) -> int:
     earlier = [folder.expanduser().resolve() for folder in given.earlier]
     earlier = [folder for folder in earlier if folder != given.run.resolve()]  # as in --earlier results/*
     content = write_page(found, tasks, earlier)
-    for line in filter(None, (problem, *content.left_out)):
+    for line in filter(None, (problem, *content["left_out"])):
         print(f"note: {line}")  # noqa: T201  # what a command is for
     print(given.run / PAGE)  # noqa: T201  # likewise
     return 0

@@ -15,8 +15,8 @@ from vlgate.errors import OptionError
 from vlgate.gates.decide import first_word_doubt
 from vlgate.record.cases import LISTS, fact_names, read_cases, tags_of
 from vlgate.record.folder import METRICS, RecordedRun
-from vlgate.report.missed import one_line
 from vlgate.report.page.sections import headline_of
+from vlgate.report.page.template import one_line
 from vlgate.types import TIED, UNREADABLE
 
 # The rows of a finished run, and what every export says of it.

@@ -17,7 +17,6 @@ from vlgate.errors import ImageError, printable
 from vlgate.metrics.clusters import BETWEEN, image_of, photograph
 from vlgate.record.cases import plain_id
 from vlgate.report.difference import Piece, beside, difference
-from vlgate.report.page.records import Card, Line, Picture
 from vlgate.report.page.rows import History, Row, TaskRows
 from vlgate.types import Case, LazyImage, images_of
 
@@ -25,7 +24,59 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# The images of a page, as small data URIs within a budget.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """An image as a data URI; ``source`` is empty if it cannot be shown, and ``problem`` says why."""
+
+    key: str
+    source: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A request of a case with its reply.
+
+    ``pieces`` are the parts of its text; those that the text beside it lacks are marked. ``place`` is the place of the
+    score between the lowest and the highest one of the task, in 0..100. ``right`` is None for a text, whose score is
+    neither right nor wrong by itself. ``before`` is the reply of the baseline; empty if it is unknown.
+    """
+
+    picture: str
+    pieces: tuple[Piece, ...]
+    truth: str
+    score: float | None = None
+    place: float = 0.0
+    answer: str | None = None
+    right: bool | None = None
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A case as the page shows it.
+
+    ``overlaid`` is true if its second image is a perturbation of its first. ``thumb`` is a small image of a worst case.
+    ``change`` says what became of it since the baseline, ``age`` for how many releases it has been missed, and
+    ``before`` how the baseline judged it; they are empty if that is unknown.
+    """
+
+    anchor: str
+    task: str
+    case: str
+    state: str
+    lines: tuple[Line, ...]
+    pictures: tuple[Picture, ...]
+    thumb: Picture | None
+    overlaid: bool
+    why: str
+    tags: Mapping[str, str]
+    origin: str
+    command: str
+    change: str = ""
+    age: str = ""
+    before: str = ""
+
 
 SIDE = 256
 """The most pixels of the longer side of an image."""
@@ -105,8 +156,6 @@ def encoded(image: Image, side: int) -> str:
     image.save(stream, "JPEG", quality=_QUALITY)
     return f"data:image/jpeg;base64,{b64encode(stream.getvalue()).decode()}"
 
-
-# A row of ``cases.parquet`` as a card: its texts with their differences, its replies, its images and its command.
 
 _ASKED_BY = (("seed", 0), ("pairs", 1000), ("ask", "apart"), ("ties", "strict"), ("dtype", "float32"))
 """The options that decide what is asked, with their defaults."""

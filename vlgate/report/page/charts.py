@@ -7,7 +7,7 @@ from math import cos, pi, sin
 
 from markupsafe import Markup
 
-from vlgate.report.page.records import Figure, Section
+from vlgate.report.page.sections import Section
 
 # The chart of the headline figures as SVG: for each task the interval, and beside it what it is compared with.
 #
@@ -33,17 +33,6 @@ def chart(sections: Sequence[Section]) -> Markup:
     )
 
 
-def figure_of(section: Section) -> Figure:
-    """Return the headline figure of a task, which must have one."""
-    return next(one for one in section.metrics if one.name == section.headline)
-
-
-def published_of(section: Section) -> tuple[float | None, tuple[tuple[str, float], ...]]:
-    """Return the published figure of people, if there is one, and those of models by name."""
-    human = next((value for name, value in section.published if name == "human"), None)
-    return human, tuple((name, value) for name, value in section.published if name not in _NOT_MODELS)
-
-
 def _at(value: float) -> str:
     return f"{_LEFT + _PLOT * value:.2f}%"
 
@@ -58,9 +47,8 @@ def _axis(height: int) -> Markup:
 
 
 def _row(y: int, name: str, section: Section) -> Markup:
-    figure = figure_of(section)
+    figure = section.figure
     word = section.ability.word if section.ability else "unknown"
-    human, published = published_of(section)
     link = Markup('<a href="#{}"><text class="name" x="{}%" y="{}" text-anchor="end">{}</text></a>')
     line = Markup('<line class="range {}" x1="{}" x2="{}" y1="{y}" y2="{y}"/>')
     dot = Markup('<circle class="dot {}" cx="{}" cy="{}" r="4.5"/>')
@@ -68,19 +56,18 @@ def _row(y: int, name: str, section: Section) -> Markup:
     return Markup().join(
         (
             link.format(section.anchor, _LEFT - 2, y + 4, name),
-            line.format(word, _at(figure.low), _at(figure.high), y=y),
-            _mark("chance", figure.chance, y),
-            *(_mark("published", value, y, name) for name, value in published),
-            _mark("human", human, y, "people"),
+            line.format(word, _at(figure["low"]), _at(figure["high"]), y=y),
+            _mark("chance", figure.get("chance"), y),
+            *(_mark("published", value, y, name) for name, value in section.models),
+            _mark("human", section.human, y, "people"),
             _mark("baseline", section.baseline, y),
-            _mark("blind", figure.blind, y),
-            dot.format(word, _at(figure.value), y),
-            value.format(y + 4, figure.value),
+            _mark("blind", section.blind, y),
+            dot.format(word, _at(figure["value"]), y),
+            value.format(y + 4, figure["value"]),
         )
     )
 
 
-_NOT_MODELS = frozenset({"human", "chance"})
 _MARKS = {
     "published": Markup('<line class="published" y1="2" y2="8"/>'),
     "baseline": Markup('<polygon class="baseline" points="-5,-7 5,-7 0,-1"/>'),
@@ -119,12 +106,11 @@ def radar(sections: Sequence[Section]) -> Markup:
     """
     if not FEWEST_AXES <= len(sections) <= MOST_AXES:
         return Markup()
-    figures = [figure_of(section) for section in sections]
     lines: tuple[tuple[str, Values], ...] = (
-        ("chance", [one.chance for one in figures]),
-        ("blind", [one.blind for one in figures]),
+        ("chance", [section.figure.get("chance") for section in sections]),
+        ("blind", [section.blind for section in sections]),
         ("baseline", [section.baseline for section in sections]),
-        ("model", [one.value for one in figures]),
+        ("model", [section.figure["value"] for section in sections]),
     )
     body = _web(len(sections)) + Markup().join(_line(kind, values) for kind, values in lines)
     alone = len({section.task.partition("/")[0] for section in sections}) == 1
@@ -132,7 +118,7 @@ def radar(sections: Sequence[Section]) -> Markup:
         name = section.task.partition("/")[2] if alone else section.task
         body += _name(number, len(sections), name, section.anchor)
         body += _marks(number, len(sections), section)
-    said = "; ".join(f"{section.task}: {one.value:.2f}" for section, one in zip(sections, figures, strict=True))
+    said = "; ".join(f"{section.task}: {section.figure['value']:.2f}" for section in sections)
     start = Markup('<svg class="radar" viewBox="0 0 {side} {side}" role="group" aria-label="{said}">')
     return start.format(side=_SIDE, said=said) + body + Markup("</svg>")
 
@@ -177,8 +163,8 @@ def _name(number: int, of: int, name: str, anchor: str) -> Markup:
 
 
 def _marks(number: int, of: int, section: Section) -> Markup:
-    human, published = published_of(section)
+    human = section.human
     point = Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{}"><title>{} {:.3f}</title></circle>')
-    found = [point.format("published", *_point(number, of, value), 2, name, value) for name, value in published]
+    found = [point.format("published", *_point(number, of, value), 2, name, value) for name, value in section.models]
     found += [] if human is None else [point.format("human", *_point(number, of, human), 4, "people", human)]
     return Markup().join(found)
