@@ -75,7 +75,14 @@ def patient_output() -> Iterator[None]:
         patient.flush()  # so that an error shows here, not when Python exits
 
 
-# The options of commands that read the tasks of data folders, and the run options that they stand for.
+def say(*lines: object) -> None:
+    """Print lines on standard output."""
+    print("\n".join(map(str, lines)), flush=True)  # noqa: T201  # what a command is for
+
+
+def note(line: str) -> None:
+    """Print a line on standard error."""
+    print(escaped(line), file=sys.stderr)  # noqa: T201  # likewise
 
 
 def add_folders(parser: argparse.ArgumentParser) -> None:

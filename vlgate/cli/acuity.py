@@ -10,6 +10,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from vlgate.cli import say
 from vlgate.errors import OptionError
 
 HELP = "draw charts of a model's thresholds of perception: size, colour, number, blur, ..."
@@ -44,9 +45,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Return the exit status: 0 if all gates pass, 1 if one fails, is inconclusive or its chart was not drawn, 4 if an
-    option, a file or the model cannot be used.
-    """
+    """Return the exit status: 1 if a gate fails, is inconclusive, or its chart was not drawn."""
     from vlgate.cli import options_of
     from vlgate.studies.acuity.charts import draw, gates_of, written
     from vlgate.studies.acuity.record import read_release
@@ -68,12 +67,8 @@ def run(given: argparse.Namespace) -> int:
         batch_size=given.batch_size,
         data=(),
     )
-    drawn = draw(options, faculties, gates, given.limit, _say)
+    drawn = draw(options, faculties, gates, given.limit, say)
     for line in (*written(drawn, earlier, given.out), *(f"acuity.{name}: not run: not in --faculty" for name in idle)):
-        _say(line)
-    _say(f"written: {given.out / 'acuity.html'}")
+        say(line)
+    say(f"written: {given.out / 'acuity.html'}")
     return 0 if drawn.passed else 1
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)  # noqa: T201  # what a command is for

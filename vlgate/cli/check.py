@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from vlgate.audit.label_fixes import reported
-from vlgate.cli import add_folders, options_of
+from vlgate.cli import add_folders, options_of, say
 from vlgate.errors import DataError, OptionError, UnknownNameError
 from vlgate.gates.thresholds import thresholds_errors
 from vlgate.record.options import Options
@@ -45,21 +45,21 @@ def run(given: argparse.Namespace) -> int:
     file = given.thresholds or Path("thresholds.toml")
     if given.thresholds is not None or file.is_file():
         errors += thresholds_errors(file, known)
-        _say(f"{file}: checked")
+        say(f"{file}: checked")
     for task in tasks:
         census = count(task)
         left_out = "".join(f"; left out: {number:,} x {why}" for why, number in task.left_out.items() if number)
         if task.cases:
-            _say(f"{task.id}: {census}{left_out}")
+            say(f"{task.id}: {census}{left_out}")
         if census.short and census.missing is not None:
             errors.append(f"{task.id}: {census}; for example {looked_for(census.missing)}")
     for line in (*reported(tasks), *grouped_flaws(flaws_of([task for task in tasks if task.cases]))):
-        _say(line)
+        say(line)
     errors += empty_lines([task for task in tasks if not task.cases])
     errors = list(dict.fromkeys(errors))
     for error in errors:
-        _say(f"wrong: {error}")
-    _say(f"{len(tasks)} tasks, {sum(len(task.cases) for task in tasks):,} cases, {len(errors)} wrong")
+        say(f"wrong: {error}")
+    say(f"{len(tasks)} tasks, {sum(len(task.cases) for task in tasks):,} cases, {len(errors)} wrong")
     return 1 if errors else 0
 
 
@@ -105,7 +105,3 @@ def _few(file: Path, reading: ReadOptions) -> Iterator[str]:
     yield from map(str, errors[:SHOWN])
     if len(errors) > SHOWN:
         yield f"{file}: {len(errors) - SHOWN:,} more faults of scene graphs"
-
-
-def _say(line: str) -> None:
-    print(line)  # noqa: T201  # what a command is for

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from vlgate.cli import say
 from vlgate.errors import UnknownNameError
 
 HELP = "run the default suite on the default model, or on one that is broken on purpose, and open the page"
@@ -31,14 +32,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Return the exit status of the run: 1 if a gate does not pass, 0 if all do, 4 if an option cannot be used. It is
-    also 1 if a model that is broken on purpose passes.
-    """
+    """Return the exit status of the run, but 1 if a model that is broken on purpose passes."""
     from vlgate.studies.sensitivity.sabotage import sabotages
 
     known = sabotages()
     if given.list:
-        print("\n".join(f"{name}: {one.says}" for name, one in known.items()))  # noqa: T201  # what a command is for
+        say(*(f"{name}: {one.says}" for name, one in known.items()))
         return 0
     if given.sabotage is not None and given.sabotage not in known:
         raise UnknownNameError("defect in --sabotage", given.sabotage, known)
@@ -72,9 +71,9 @@ def _shown(given: argparse.Namespace, folder: Path) -> None:
     figures = read_run(folder, "vlgate demo").figures
     if given.sabotage is not None:
         lines = closing_lines(given.sabotage, sabotages()[given.sabotage], figures)
-        print("\n".join(lines))  # noqa: T201  # what a command is for
+        say(*lines)
     page = folder / "report.html"
-    print(page)  # noqa: T201  # likewise
+    say(page)
     if not given.no_open and _can_open():
         import webbrowser
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from vlgate.errors import OptionError, escaped
+from vlgate.cli import note
+from vlgate.errors import OptionError
 from vlgate.images.files import file_image
 from vlgate.sources.reading.image_finder import EXTENSIONS
 from vlgate.types import LazyImage
@@ -56,13 +56,13 @@ def run(given: argparse.Namespace) -> int:
     except OSError as error:
         raise OptionError(f"--out {given.out}: cannot be written ({error}); name another folder") from None
     except KeyboardInterrupt:
-        _say("interrupted; run the same command again to continue")
+        note("interrupted; run the same command again to continue")
         return 130
-    _say(f"{made.before + made.made:,} of {made.whole:,} images in {given.out}, {made.made:,} of them made now")
+    note(f"{made.before + made.made:,} of {made.whole:,} images in {given.out}, {made.made:,} of them made now")
     for key, why in list(made.left_out.items())[:SHOWN]:
-        _say(f"left out: {key}: {why}")
+        note(f"left out: {key}: {why}")
     if len(made.left_out) > SHOWN:
-        _say(f"left out: {len(made.left_out) - SHOWN:,} more")
+        note(f"left out: {len(made.left_out) - SHOWN:,} more")
     return 1 if made.left_out else 0
 
 
@@ -113,10 +113,6 @@ def _teller() -> Callable[[Progress], None]:
         done = progress.before + progress.made + len(progress.left_out)
         speed = (done - progress.before) / (now - start)
         left = f"{(progress.whole - done) / speed / 60:.0f} minutes left"
-        _say(f"{done:,} of {progress.whole:,} images, {speed:.2f} per second, {left}")
+        note(f"{done:,} of {progress.whole:,} images, {speed:.2f} per second, {left}")
 
     return tell
-
-
-def _say(line: str) -> None:
-    print(escaped(line), file=sys.stderr)  # noqa: T201  # what a command is for

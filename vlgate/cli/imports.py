@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from string import ascii_lowercase
 
-from vlgate.cli import add_folders, options_of
+from vlgate.cli import add_folders, options_of, say
 from vlgate.errors import OptionError
 from vlgate.judging.answers import read_answer, read_reply
 from vlgate.making.importing.joining import Joined, Key, join, truths_of
@@ -49,19 +49,19 @@ def run(given: argparse.Namespace) -> int:
     tasks = make_plan(options).tasks
     joined = join(read, tasks)
     for line in _joined_lines(read, joined):
-        _say(line)
+        say(line)
     if not joined.rows:
         raise OptionError("no record is joined, and nothing is written; the reasons are above")
     for line in _notes_on_truths(read, joined, tasks, given.reply):
-        _say(line)
+        say(line)
     replies = _replies(joined, tasks)
     lettered = sum(replies[key] != record.reply for key, record in joined.rows.items())
     if lettered:
-        _say(f"note: {lettered:,} replies name an option by its letter, and are written as the option's text")
+        say(f"note: {lettered:,} replies name an option by its letter, and are written as the option's text")
     rows = (_row(key, replies[key], record) for key, record in joined.rows.items())
     write_whole(given.out, "".join(f"{json.dumps(row)}\n" for row in rows))
     for line in _task_lines(tasks, joined, given):
-        _say(line)
+        say(line)
     return 0
 
 
@@ -143,7 +143,3 @@ def _task_lines(tasks: Sequence[Task], joined: Joined, given: argparse.Namespace
     words = ["pytest", "--pyargs", "tests_vl", f"--model=replay:{given.out}"]
     words += [f"--data={folder}" for folder in given.data] + ([f"--suite={suite}"] if suite else [])
     yield f"next: {shlex.join(words)}"
-
-
-def _say(line: str) -> None:
-    print(line)  # noqa: T201  # what a command is for

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.cli import options_of
+from vlgate.cli import options_of, say
 from vlgate.errors import OptionError, VlgateError, described
 from vlgate.gates.decide import Coverage, Judged, decide
 from vlgate.gates.error_rates import threshold_with_margin
@@ -287,7 +287,7 @@ def run(given: argparse.Namespace) -> int:
     written = [_write(Path(name), content) for name, content in files.items()]
     steps = _first_steps(start) if folder is None else _later_steps(folder, start, gates, ours=written[0])
     lines = [f"  {number}. {step}" for number, step in enumerate(steps, 1)]
-    print("\n".join(["next:", *lines]))  # noqa: T201  # what a command is for
+    say(*["next:", *lines])
     return 0 if any(written) else 1
 
 
@@ -369,9 +369,9 @@ def _write(file: Path, content: str) -> bool:
         with file.open("x", encoding="utf-8") as new:
             new.write(content)
     except FileExistsError:
-        print(f"kept: {file} (it is there already; remove it to get a new one)")  # noqa: T201
+        say(f"kept: {file} (it is there already; remove it to get a new one)")
         return False
     except OSError as error:
         raise OptionError(f"{file}: cannot be written ({error.strerror}); start in another folder") from None
-    print(f"wrote: {file}")  # noqa: T201
+    say(f"wrote: {file}")
     return True

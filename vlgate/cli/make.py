@@ -6,12 +6,12 @@ A set is a folder with cases, the reason of each, and a report on what text alon
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from vlgate.errors import OptionError, escaped
+from vlgate.cli import note, say
+from vlgate.errors import OptionError
 from vlgate.making.kinds import questions
 from vlgate.making.kinds.kind import KINDS, Kind, ToolName, kind
 from vlgate.making.parse_cache import cache_folder
@@ -57,7 +57,7 @@ def run(given: argparse.Namespace) -> int:
     """Return the exit status: 0, or 130 if the user interrupts the command."""
     if given.list:
         for name in KINDS:
-            print("\n".join(_described(kind(name))))  # noqa: T201  # what a command is for
+            say(*_described(kind(name)))
         return 0
     if given.kind is None:
         raise OptionError(f"KIND is missing; name one of {', '.join(KINDS)}, or give --list")
@@ -71,7 +71,7 @@ def run(given: argparse.Namespace) -> int:
     try:
         return questions.run(given) if wanted.start is None else _make(wanted, given)
     except KeyboardInterrupt:
-        _say("interrupted; run the same command again to go on")
+        note("interrupted; run the same command again to go on")
         return 130
 
 
@@ -105,11 +105,11 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
             prune=given.prune_shortcuts,
             tools=_tools(given),
         ),
-        _say,
+        note,
     )
     for line in _account(made.report):
-        _say(line)
-    _say(f"{len(made.items):,} cases in {given.out}")
+        note(line)
+    note(f"{len(made.items):,} cases in {given.out}")
     return 0
 
 
@@ -147,7 +147,3 @@ def _described(one: Kind) -> Iterator[str]:
             if entry.missing:
                 there = f"missing: {', '.join(entry.missing)}; pip install 'vlgate[{entry.extra}]'"
             yield f"  {word} {entry.option}, {entry.sentence} ({there})"
-
-
-def _say(line: str) -> None:
-    print(escaped(line), file=sys.stderr)  # noqa: T201  # what a command is for

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from vlgate.cli import say
 from vlgate.errors import UnknownNameError
+from vlgate.report.table import Table
 
 if TYPE_CHECKING:
     from vlgate.models.loading.catalogue import ModelEntry
@@ -44,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
         table = _table(entries, beside, notes=notes)
         fits = not given.names and (not width or max(map(len, table)) <= width)
         lines = table if fits else _paragraphs(entries, beside, width or 80, notes=notes, full=bool(given.names))
-    print("\n".join(lines))  # noqa: T201  # what a command is for
+    say(*lines)
     return 0
 
 
@@ -62,9 +64,7 @@ def _beside(entries: Sequence[ModelEntry], here: dict[str, int]) -> dict[str, in
 
 
 def _table(entries: Sequence[ModelEntry], beside: dict[str, int], *, notes: bool) -> list[str]:
-    rows = [_HEADINGS, *(_cells(entry) for entry in entries)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = Table(headings=_HEADINGS, rows=[_cells(entry) for entry in entries]).text()
     if not notes:
         return [*lines, "", "vlgate models NAME tells more of one model, vlgate models --notes of all"]
     lines += [f"{entry.name}: {remark}" for entry in entries for remark in _remarks(entry)]

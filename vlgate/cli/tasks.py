@@ -11,13 +11,14 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from vlgate.cli import add_folders, options_of
+from vlgate.cli import add_folders, options_of, say
 from vlgate.errors import OptionError
 from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
 from vlgate.metrics.variants import VARIANTS, definitions, how_it_differs, names
 from vlgate.probes.controls.registry import LIMIT, chosen, known_controls
 from vlgate.record.options import Options
+from vlgate.report.table import Table
 from vlgate.run.census import Census, Counts, Rates, count, counts_of, gpus_within
 from vlgate.run.planning import Plan, empty_lines, make_plan
 from vlgate.run.probing import costs
@@ -86,7 +87,7 @@ def run(given: argparse.Namespace) -> int:
         if given.json
         else [*_lines(entries, plan, f"{_time(whole)}{more}"), *_controls(plan, options, rates)]
     )
-    print("\n".join(lines))  # noqa: T201  # what a command is for
+    say(*lines)
     return 0
 
 
@@ -145,10 +146,9 @@ def _grouped(task: Task) -> Iterator[str]:
 
 
 def _lines(entries: Sequence[TaskEntry], plan: Plan, total: str) -> Iterator[str]:
-    rows = [_HEADINGS, *(_cells(task, entry) for task, entry in zip(plan.tasks, entries, strict=True))]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row, entry in zip(rows, [None, *entries], strict=True):
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    rows = [_cells(task, entry) for task, entry in zip(plan.tasks, entries, strict=True)]
+    for row, entry in zip(Table(headings=_HEADINGS, rows=rows).text(), [None, *entries], strict=True):
+        yield row
         if entry is not None:
             if entry.measures:
                 yield f"    {entry.measures}"

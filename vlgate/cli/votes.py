@@ -8,14 +8,13 @@ the votes and keeps the cases whose caption, but not the foil, was chosen by at 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.cli import add_folders, options_of
-from vlgate.errors import MissingImageError, OptionError, escaped
+from vlgate.cli import add_folders, note, options_of, say
+from vlgate.errors import MissingImageError, OptionError
 from vlgate.images.files import is_there
 from vlgate.making.votes.form import (
     SIDE,
@@ -87,7 +86,7 @@ def _items(given: argparse.Namespace) -> tuple[Item, ...]:
     asked = [task for task in tasks if can_be_asked(task)] or tasks
     for task in tasks:
         if task not in asked:
-            _say(f"left out: {task.id}, whose questions have no foil")
+            note(f"left out: {task.id}, whose questions have no foil")
     return tuple(item for task in asked for item in items_of(task, given.seed))
 
 
@@ -95,13 +94,13 @@ def _form(given: argparse.Namespace, items: Sequence[Item]) -> None:
     _check_images(items)
     layout = Layout(images=given.images, side=given.side, per_form=given.per_form)
     for file in write_forms(shuffled(items, given.seed), given.out, layout):
-        _say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
-    _say(f"{len(items):,} items, form {digest(items)}")
+        note(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+    note(f"{len(items):,} items, form {digest(items)}")
 
 
 def _csv(given: argparse.Namespace, items: Sequence[Item]) -> None:
     write_rows(shuffled(items, given.seed), given.out, given.image_url)
-    _say(f"{len(items):,} items, form {digest(items)}")
+    note(f"{len(items):,} items, form {digest(items)}")
 
 
 def _keep(given: argparse.Namespace, items: Sequence[Item]) -> None:
@@ -110,10 +109,10 @@ def _keep(given: argparse.Namespace, items: Sequence[Item]) -> None:
     votes = read_votes(given.votes, items)
     result = outcome(items, votes.by_item, given.voters)
     files = write_outcome(result, given.out)
-    print("\n".join(report(result)))  # noqa: T201  # what a command is for
+    say(*report(result))
     for reason, number in votes.left_out.items():
-        _say(f"left out: {number:,} x {reason}")
-    _say(f"written: {', '.join(map(str, files))}")
+        note(f"left out: {number:,} x {reason}")
+    note(f"written: {', '.join(map(str, files))}")
 
 
 _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Sequence[Item]], None]] = MappingProxyType(
@@ -134,7 +133,3 @@ def _check_images(items: Sequence[Item]) -> None:
         first, number = next(iter(missing.values())), len(missing)
         problem = f"is in no data folder, and {number - 1:,} other images are not, either; {first.case.origin} needs it"
         raise MissingImageError(first.image.key, problem, "put the images there, or leave the tasks out with --suite")
-
-
-def _say(line: str) -> None:
-    print(escaped(line), file=sys.stderr)  # noqa: T201  # what a command is for

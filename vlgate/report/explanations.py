@@ -73,7 +73,7 @@ def explained_lines(found: Explained) -> list[str]:
 
 
 def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequence[Task]) -> None:
-    """Write ``explanations/``: a PNG per map; ``index.json`` comes last, so that it names only pictures that are there."""
+    """Write ``explanations/``: a PNG per map, and ``index.json`` last, so that it names only pictures that exist."""
     place = folder / FOLDER
     place.mkdir(exist_ok=True)
     cases = {(task.id, case.id): case for task in tasks for case in task.cases}

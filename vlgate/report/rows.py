@@ -9,6 +9,7 @@ from vlgate.gates.records import OUTCOMES, RELEASABLE, Decision, GateKind, Outco
 from vlgate.judging.judged import causes, verdicts_of
 from vlgate.metrics.names import CONTROLLED, DIFFERENCES, HEADLINE
 from vlgate.record.results import RunResult, TaskResult
+from vlgate.report.table import Table
 from vlgate.types import CAPABILITIES, Difference, Metric
 
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
@@ -31,6 +32,14 @@ class ResultRow:
 def rows(run: RunResult) -> list[ResultRow]:
     """Return one row per task and metric: the gated metrics and the headline metric, ordered by capability."""
     return [row for capability in CAPABILITIES for result in run.results for row in _rows(run, result, capability)]
+
+
+def result_table(run: RunResult) -> Table:
+    """Return the result table, whose rows are ``rows(run)``."""
+    found = rows(run)
+    numbers = ("n", "value", "chance", "blind")
+    outcomes = [row.outcome or "" for row in found]
+    return Table(headings=HEADINGS, rows=[row.cells for row in found], numbers=numbers, outcomes=outcomes)
 
 
 def coverage_line(result: TaskResult) -> str | None:

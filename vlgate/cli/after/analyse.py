@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from vlgate.cli import say
 from vlgate.errors import OptionError
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def run(given: argparse.Namespace) -> int:
         (given.out / f"analysis-{given.paper}.json").write_text(told, encoding="utf-8")
     if given.save:
         save(given.runs[0], record(found))
-    print(told if given.json else markdown(found, MOST), end="")  # noqa: T201  # what a command is for
+    say((told if given.json else markdown(found, MOST)).removesuffix("\n"))
     return 0
 
 

@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from vlgate.cli import say
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.names import HEADLINE
@@ -68,11 +69,11 @@ def run(given: argparse.Namespace) -> int:
         if (given.run / name).is_file():
             shutil.copyfile(given.run / name, given.to / name)
     cases = sum(len(one.ids) for one in found.tasks.values())
-    print(f"Baseline saved to {given.to} ({found.model}, {cases:,} cases).")  # noqa: T201
+    say(f"Baseline saved to {given.to} ({found.model}, {cases:,} cases).")
     if given.must_hold is not None:
         given.must_hold.parent.mkdir(parents=True, exist_ok=True)
         given.must_hold.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        print(f"{given.must_hold}: {len(lines):,} cases that must hold")  # noqa: T201
+        say(f"{given.must_hold}: {len(lines):,} cases that must hold")
     return 0
 
 

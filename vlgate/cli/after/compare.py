@@ -12,6 +12,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from vlgate.cli import say
 from vlgate.errors import OptionError
 from vlgate.gates.records import RELEASABLE, Decision
 from vlgate.record.comparison import (
@@ -40,9 +41,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Return the exit status: with --thresholds, 1 if a gate fails or is inconclusive or the later run cannot pass for
-    another reason; else 0; 4 if the runs cannot be compared.
-    """
+    """Return the exit status: with --thresholds, 1 if a gate or the later run does not pass."""
     earlier = read_earlier(given.before, f"vlgate compare {given.before}")
     recorded = read_run(given.after, f"vlgate compare {given.after}", NEEDED if given.thresholds is None else None)
     refuse_incomplete(recorded)
@@ -59,12 +58,12 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         gates = [{"gate": one.gate.id, "decision": one.outcome, "why": one.why} for one in made]
         content = {**comparison_record(found), "gates": gates, "lacking": list(outcome.lacking)}
-        print(json.dumps(content, indent=1))  # noqa: T201  # what a command is for
+        say(json.dumps(content, indent=1))
     else:
         lines = comparison_lines(found, None if given.all else 10)
         lines += [f"cannot pass: {why}" for why in outcome.lacking]
         lines += [f"{one.outcome}: {one.gate.id}: {one.why}" for one in made]
-        print("\n".join(lines))  # noqa: T201  # what a command is for
+        say(*lines)
     return int(outcome.status > 0)
 
 

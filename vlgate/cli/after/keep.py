@@ -18,6 +18,7 @@ from typing import Any
 
 from PIL import Image
 
+from vlgate.cli import say
 from vlgate.errors import DataError, OptionError
 from vlgate.probes.shrink.keeping import NotKeptError, image_name, own_case, own_id
 from vlgate.record.whole_file import whole_file, write_whole
@@ -43,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
     folder = _data_folder(out)
     finds = _lines(given.run / FILE, f"run pytest -m shrink --results={given.run} first", _FIELDS)
     if not finds:
-        print(f"{given.run / FILE}: has no find, so that there is nothing to keep")  # noqa: T201
+        say(f"{given.run / FILE}: has no find, so that there is nothing to keep")
         return 0
     before = _lines(out, "name another file with --out", ("task",)) if out.exists() else []
     held = _lines(folder / HELD, "repair or remove it", ("task", "case")) if (folder / HELD).exists() else []
@@ -86,11 +87,11 @@ def _hold_readable(line: dict[str, Any]) -> None:
 
 def _say(out: Path, folder: Path, new: int, before: int, known: int, lost: Counter[str]) -> None:
     if before or new:
-        print(f"{out}: {before + new:,} cases, {new:,} of them new; {known:,} finds were there already")  # noqa: T201
+        say(f"{out}: {before + new:,} cases, {new:,} of them new; {known:,} finds were there already")
     for why, number in lost.items():
-        print(f"{number:,} finds are not kept: {why}")  # noqa: T201
+        say(f"{number:,} finds are not kept: {why}")
     if before + new:
-        print(f'hold them with must_hold = "{folder / HELD}" in [defaults] of thresholds.toml, and --data={folder}')  # noqa: T201
+        say(f'hold them with must_hold = "{folder / HELD}" in [defaults] of thresholds.toml, and --data={folder}')
 
 
 def _data_folder(out: Path) -> Path:

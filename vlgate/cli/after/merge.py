@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vlgate.audit.label_fixes import place_of
+from vlgate.cli import say
 from vlgate.errors import OptionError
 from vlgate.record.comparison import read_earlier
 from vlgate.record.folder import RecordedPart, read_part, titled
@@ -39,9 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Return the exit status: 0 if all gates pass, 1 if a gate fails or is inconclusive or a case could not be scored,
-    4 if the parts do not belong together or a file cannot be used; nothing is written then.
-    """
+    """Return the exit status: 1 if a gate does not pass or a case could not be scored; nothing is written with 4."""
     from vlgate.cli.after.merged_run import closing_lines, write_joined
     from vlgate.run.merging import in_order, join
 
@@ -54,7 +53,7 @@ def run(given: argparse.Namespace) -> int:
     joined = join(parts, options, earlier, own_thresholds=given.thresholds is not None)
     joined, problems = write_joined(joined, parts, os.environ.get("GITHUB_STEP_SUMMARY", ""))
     for line in closing_lines(joined, titled(joined.card.name, joined.card.weights), problems):
-        print(line)  # noqa: T201  # what a command is for
+        say(line)
     return joined.status
 
 

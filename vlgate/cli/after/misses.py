@@ -11,6 +11,7 @@ import argparse
 import json
 from pathlib import Path
 
+from vlgate.cli import say
 from vlgate.record.cases import read_cases
 from vlgate.record.folder import read_run
 from vlgate.report.missed import MissedOfTask, missed_cases, missed_lines
@@ -35,11 +36,11 @@ def run(given: argparse.Namespace) -> int:
     found = missed_cases(recorded, read_cases(recorded), given.task, given.slice)
     most = None if given.all else given.limit
     if given.json:
-        _say(json.dumps({"run": str(given.run), "model": recorded.model, "tasks": _tasks(found, most)}, indent=1))
+        say(json.dumps({"run": str(given.run), "model": recorded.model, "tasks": _tasks(found, most)}, indent=1))
         return 0
     if recorded.incomplete:
-        _say(f"incomplete: {recorded.incomplete}")
-    _say("\n".join(missed_lines(found, most)))
+        say(f"incomplete: {recorded.incomplete}")
+    say(*missed_lines(found, most))
     return 0
 
 
@@ -67,7 +68,3 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
-
-
-def _say(line: str) -> None:
-    print(line)  # noqa: T201  # what a command is for

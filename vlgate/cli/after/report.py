@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from vlgate.cli import say
 from vlgate.record.folder import CASES, NAME_ANOTHER, read_run
 
 HELP = "write report.html of a finished run again"
@@ -36,6 +37,6 @@ def run(given: argparse.Namespace) -> int:
     earlier = [folder for folder in earlier if folder != given.run.resolve()]  # as in --earlier results/*
     content = write_page(found, tasks, earlier)
     for line in filter(None, (problem, *content["left_out"])):
-        print(f"note: {line}")  # noqa: T201  # what a command is for
-    print(given.run / PAGE)  # noqa: T201  # likewise
+        say(f"note: {line}")
+    say(given.run / PAGE)
     return 0

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from vlgate.cli import say
 from vlgate.record.cases import read_cases
 from vlgate.record.folder import RecordedRun, read_run
 from vlgate.types import Case
@@ -36,20 +37,20 @@ def run(given: argparse.Namespace) -> int:
     row = row_of(recorded, read_cases(recorded), given.case)
     card = card_of(recorded, row)
     terminal = sys.stdout.isatty()
-    _say("\n".join(case_lines(card, colour=terminal and not os.environ.get("NO_COLOR"))))
+    say(*case_lines(card, colour=terminal and not os.environ.get("NO_COLOR")))
     if not card.pictures:
         return 0
     case, problem = _case(recorded, row["task"], row["case"], given.data)
     images = case_images(card, row, case)
     if problem:
-        _say(f"  note: {problem}")
+        say(f"  note: {problem}")
     show = drawer() if terminal and given.out is None and any(image for _, image in images) else None
     if show is not None:
         draw(show, images)
         return 0
     found = any(image for _, image in images)
     folder = given.out or (Path(tempfile.mkdtemp(prefix="vlgate-")) if found else Path())
-    _say("\n".join(f"  {line}" for line in image_files(images, folder)))
+    say(*(f"  {line}" for line in image_files(images, folder)))
     return 0
 
 
@@ -61,7 +62,3 @@ def _case(recorded: RecordedRun, task: str, case: str, data: list[Path]) -> tupl
     folders = tuple(folder.expanduser().resolve() for folder in data)
     tasks, problem = tasks_again(only, recorded.environment, folders)
     return next((one for found in tasks for one in found.cases if one.id == case), None), problem
-
-
-def _say(line: str) -> None:
-    print(line)  # noqa: T201  # what a command is for

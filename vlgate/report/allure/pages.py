@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 from vlgate import types
 from vlgate.errors import ImageError, printable
-from vlgate.gates.records import RELEASABLE, Outcome
+from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.clusters import photograph
 from vlgate.metrics.names import HEADLINE
 from vlgate.record.folder import titled
@@ -20,7 +20,7 @@ from vlgate.record.results import RunResult
 from vlgate.record.verdict import outcome_of
 from vlgate.report.allure.results import Attachment
 from vlgate.report.difference import Piece, beside, difference
-from vlgate.report.rows import HEADINGS, coverage_line, rows, unit_line
+from vlgate.report.rows import coverage_line, result_table, unit_line
 from vlgate.report.summary import headline
 from vlgate.types import Ask, Compare, LazyImage, Prediction, Shape, Verdict, text_of
 
@@ -129,14 +129,11 @@ _COLUMNS = ("decision", "task", "metric", "value", "interval", "threshold", "n",
 
 def table(run: RunResult, model: ModelCard) -> str:
     """Return the table of a run as HTML, with the name of its model and what stops it from passing."""
-    head = "".join(f"<th align='left'>{text(name)}</th>" for name in _COLUMNS)
-    body = "".join(_row(dict(zip(HEADINGS, row.cells, strict=True)), row.outcome) for row in rows(run))
     said = stops(run, model) + [line for result in run.results if (line := coverage_line(result)) is not None]
     notes = "".join(f"<li>{text(line)}</li>" for line in said)
-    return (
-        f"<h2>{text(titled(model.name, model.weights))}: {text(headline(run, model))}</h2><p>{text(unit_line(run))}</p>"
-        f"<table cellpadding='4'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
-    )
+    title = f"{text(titled(model.name, model.weights))}: {text(headline(run, model))}"
+    figures = result_table(run).columns(_COLUMNS).html(_COLOURS)
+    return f"<h2>{title}</h2><p>{text(unit_line(run))}</p>{figures}<ul>{notes}</ul>"
 
 
 def stops(run: RunResult, model: ModelCard) -> list[str]:
@@ -164,11 +161,6 @@ def case(verdict: Verdict, shape: Shape, pictures: Pictures | None) -> str:
 def text(said: str) -> str:
     """Escape a text for HTML; control characters, which a user's files may hold, are shown as escapes."""
     return escape("\n".join(printable(line) for line in said.split("\n")))
-
-
-def _row(cells: Mapping[str, str], outcome: Outcome | None) -> str:
-    colour = _COLOURS.get(outcome or "", "inherit")
-    return f"<tr style='color:{colour}'>{''.join(f'<td>{text(cells[name])}</td>' for name in _COLUMNS)}</tr>"
 
 
 def _picture(image: LazyImage, pictures: Pictures, images: list[LazyImage]) -> str:
