@@ -1,7 +1,7 @@
 """A whole run with everything on against the bare batched loop of its model, in one process.
 
 The images are drawn scenes in files. A run of the suite reads them, keys them by their content, decodes them ahead,
-asks the model, keeps the replies in an empty cache, writes the journal, and judges, one case in each item. With
+asks the model, keeps the replies in an empty cache, and judges, one case in each item. With
 ``--items batch``, an item has up to 256 cases, as in a run of more than 2,000. The loop is what a user writes: decode,
 prepare, stack, encode in batches of 64, multiply. The script prints the throughput of the run as a share of the loop's,
 in CPU seconds and on the clock, from the first case to the last::

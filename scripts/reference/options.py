@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from reference.markdown import code, inline, table
-from vlgate.plugin.settings import SETTINGS, Setting
-from vlgate.run.planning import known_protocols
+from vlgate.record.options import SETTINGS, Setting, known_protocols
 
 INTRODUCTION = """\
 # Options
@@ -25,10 +24,10 @@ of a protocol that scores in another way stand beside the usual ones, as `metric
 
 def page() -> str:
     """The options in one table, then a section for each, then the protocols."""
-    rows = [(f"[`--{one.name}`](#-{'-' + one.name})", _takes(one), _default(one)) for one in SETTINGS]
+    rows = [(f"[`--{one.name}`](#-{'-' + one.name})", _takes(one), _default(one)) for one in SETTINGS.values()]
     overview = table(("option", "takes", "default"), rows)
     protocols = table(("protocol", "meaning"), [(code(name), inline(what)) for name, what in known_protocols().items()])
-    return "\n".join([INTRODUCTION, overview, "", *map(_section, SETTINGS), PROTOCOLS, protocols, ""])
+    return "\n".join([INTRODUCTION, overview, "", *map(_section, SETTINGS.values()), PROTOCOLS, protocols, ""])
 
 
 def _section(setting: Setting) -> str:

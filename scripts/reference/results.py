@@ -15,9 +15,9 @@ from vlgate.metrics.names import NAMES
 from vlgate.probes.shrink.record import Shrunk
 from vlgate.record import json_files, parquet
 from vlgate.record.options import Options
-from vlgate.record.results import RunResult, tabulate
-from vlgate.record.results_folder import FILES as NAMES_OF_FILES
+from vlgate.record.results import RunResult, task_metrics
 from vlgate.record.results_folder import FOLDER
+from vlgate.record.results_folder import NAMES as NAMES_OF_FILES
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Batch, Prediction, Request, Task
 
@@ -205,7 +205,7 @@ def _columns() -> tuple[dict[str, str], dict[str, str]]:
         options = Options(folder=Path(place), thresholds=Path(place), results=Path(place), limit=1)
         tasks = make_plan(options).tasks
         result = RunResult(
-            results=tuple(tabulate(task, judge(_batch(task), _replies(task)), ()) for task in tasks), decisions=()
+            results=tuple(task_metrics(task, judge(_batch(task), _replies(task)), ()) for task in tasks), decisions=()
         )
         cases, predictions = Path(place, "cases.parquet"), Path(place, "predictions.parquet")
         parquet.write_cases(cases, result)

@@ -10,7 +10,7 @@ from tests.report.page.page_runs import judged
 from vlgate.judging.verdicts import judge
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.results import RunResult, tabulate
+from vlgate.record.results import RunResult, task_metrics
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Batch, Case, LazyImage, Prediction, Task
@@ -47,7 +47,7 @@ def all_right(options):
         for case in task.cases
         for request, truth in zip(case.requests, case.truths, strict=True)
     }
-    return tabulate(task, judge(Batch(task=task, positions=tuple(range(len(task.cases)))), found), ())
+    return task_metrics(task, judge(Batch(task=task, positions=tuple(range(len(task.cases)))), found), ())
 
 
 @pytest.fixture(scope="session")
@@ -55,10 +55,10 @@ def folder(tmp_path_factory):
     """The folder of a run: four tasks of which every third case is missed, one without a miss, one of hostile texts."""
     folder = tmp_path_factory.mktemp("shown")
     options = Options(folder=folder, model="oracle", suite=SUITE, limit=40, thresholds=None, results=folder)
-    results = [tabulate(task, judged(task), ()) for task in make_plan(options).tasks]
+    results = [task_metrics(task, judged(task), ()) for task in make_plan(options).tasks]
     results.append(all_right(replace(options, suite=("scenes/foil-it",), limit=5)))
     task, verdicts = hostile_task()
-    run = RunResult(results=(*results, tabulate(task, verdicts, ())), decisions=())
+    run = RunResult(results=(*results, task_metrics(task, verdicts, ())), decisions=())
     assert write_rows(run, options) == []
     assert write_figures(run, ModelCard(name="oracle"), options, 1) == []
     return folder

@@ -12,7 +12,7 @@ from vlgate.cli.after.analyse import MOST
 from vlgate.judging.verdicts import judge
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.results import RunResult, tabulate
+from vlgate.record.results import RunResult, task_metrics
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.planning import make_plan
 from vlgate.types import Ask, Batch, Prediction
@@ -27,7 +27,9 @@ def read(tasks):
     for task in tasks:
         asked = {request for case in task.cases for request in case.requests}
         replies = {one: replied(one) for one in asked}
-        results.append(tabulate(task, judge(Batch(task=task, positions=tuple(range(len(task.cases)))), replies), ()))
+        results.append(
+            task_metrics(task, judge(Batch(task=task, positions=tuple(range(len(task.cases)))), replies), ())
+        )
     return RunResult(results=tuple(results), decisions=())
 
 

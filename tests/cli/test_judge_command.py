@@ -19,7 +19,7 @@ from vlgate.record.comparison import read_earlier
 from vlgate.record.json_files import metrics_content
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.run_gates import doubts
+from vlgate.record.run_gates import failed_checks
 from vlgate.record.verdict import outcome_of
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.concluding import conclude
@@ -121,7 +121,7 @@ class Place:
         options = replace(self.options, thresholds=file, **settings)
         thresholds = read_thresholds(file, shapes(()))
         result = conclude(self.tasks, verdicts, thresholds, options, objections, earlier)
-        return replace(result, decisions=(*doubts(CARD, [CARD], thresholds), *result.decisions)), options
+        return replace(result, decisions=(*failed_checks(CARD, [CARD], thresholds), *result.decisions)), options
 
     def write(self, verdicts, folder="run", **settings):
         """Write the folder of a run whose own gate is another one."""

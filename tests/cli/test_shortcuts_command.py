@@ -10,7 +10,7 @@ import pytest
 from vlgate.audit.shortcuts import shortcuts
 from vlgate.cli import main
 from vlgate.metrics.compute import metrics
-from vlgate.record.cases import judged_tasks, read_cases
+from vlgate.record.cases import case_tables, judged_tasks, read_cases
 from vlgate.record.folder import read_run
 from vlgate.record.options import Options
 from vlgate.run.planning import make_plan
@@ -56,7 +56,7 @@ def test_a_run_has_its_metric_over_the_cases_that_no_probe_solves(folder, capsys
     solved = {case for case, one in zip(found.cases, found.solved_blind.tolist(), strict=True) if one}
     rows = [row for row in read_cases(run).to_pylist() if row["task"] == "scenes/visual-inv"]
     kept = [place for place, row in enumerate(rows) if row["case"] not in solved]
-    expected = metrics(judged_tasks(run, read_cases(run))["scenes/visual-inv"].columns.take(np.array(kept)))["c_acc"]
+    expected = metrics(judged_tasks(run, case_tables(run))["scenes/visual-inv"].columns.take(np.array(kept)))["c_acc"]
     assert 0 < len(kept) < len(rows)
     assert (unsolved["value"], unsolved["n"], unsolved["low"]) == (expected.value, len(kept), expected.low)
     assert unsure["n"] <= unsolved["n"]

@@ -19,7 +19,7 @@ def test_a_run_on_a_cluster_has_the_bytes_of_a_local_run(folder):
 def test_a_killed_node_costs_nothing_but_time(folder):
     folder.model(pause=0.15)
     process = folder.start("on_ray")
-    folder.wait_for("on_ray", 5)
+    folder.wait_for(5)
     folder.cluster.order("kill")
     said, _ = process.communicate(timeout=120)
     folder.cluster.order("add")
@@ -34,11 +34,9 @@ def test_a_killed_node_costs_nothing_but_time(folder):
 def test_a_killed_driver_leaves_no_actor_behind_and_the_next_run_works(folder):
     folder.model(pause=0.15)
     process = folder.start("on_ray")
-    folder.wait_for("on_ray", 3)
+    folder.wait_for(3)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=60)
-    kept = (folder.path / "on_ray" / "journal.jsonl").read_bytes()
-    assert len(kept.splitlines()) >= 3
     folder.model(pause=0)
     status, said = folder.run("on_ray")
     assert status == 0, said
@@ -120,7 +118,7 @@ def test_nodes_that_load_different_models_are_named_and_nothing_is_scored(folder
 def test_an_interrupted_run_ends_and_frees_the_cluster(folder):
     folder.model(pause=0.15)
     process = folder.start("on_ray")
-    folder.wait_for("on_ray", 3)
+    folder.wait_for(3)
     os.kill(process.pid, signal.SIGINT)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 2, said

@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -127,9 +126,8 @@ def test_a_disturbed_run_keeps_its_promises(tmp_path, undisturbed, fault, place)
             read(out / name)
     found = json.loads((out / "metrics.json").read_text()) if (out / "metrics.json").exists() else None
     complete = found is not None and found["complete"]
-    rows = _journal(out)
     why = found and (found["complete"], found.get("why"))
-    print(f"FAULT | {fault} | {point} of {last} | {status} | {why} | {rows}")  # noqa: T201  # the table of -rP
+    print(f"FAULT | {fault} | {point} of {last} | {status} | {why}")  # noqa: T201  # the table of -rP
     verdict = json.loads((out / "verdict.json").read_text())["verdict"] if (out / "verdict.json").exists() else None
     assert status != 0 or (complete and verdict == "pass"), said
     assert complete or verdict != "pass"
@@ -138,19 +136,9 @@ def test_a_disturbed_run_keeps_its_promises(tmp_path, undisturbed, fault, place)
     take_folder(Options(folder=tmp_path, thresholds=None, results=out, overwrite=True))()
     status, said = run(tmp_path)
     assert status == 0, said
-    assert not [file.name for file in out.iterdir() if file.name == "journal.jsonl"]
     assert contents(tmp_path) == expected
 
 
 def contents(folder):
     """The files of a run but for the times and the place of its folder."""
     return {name: (folder / "out" / name).read_bytes().replace(bytes(folder), b"") for name in SAME}
-
-
-def _journal(out: Path):
-    """The number of tests in the journal, None if there is none; all of its whole lines can be read."""
-    file = out / "journal.jsonl"
-    if not file.exists():
-        return None
-    *lines, _ = file.read_bytes().split(b"\n")
-    return len([json.loads(line) for line in lines]) - 1

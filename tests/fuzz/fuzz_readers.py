@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from zlib import crc32
 
-import fuzz_journal
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,6 +26,7 @@ from vlgate.errors import DataError
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
 from vlgate.gates.must_hold import read_must_hold
 from vlgate.gates.thresholds import read_thresholds, thresholds_errors
+from vlgate.judging.verdicts import judge
 from vlgate.making.inputs.reading import read_inputs
 from vlgate.making.votes.form import digest as form_of
 from vlgate.making.votes.form import items_of
@@ -40,13 +39,13 @@ from vlgate.models.regions.feature_file import feature_file
 from vlgate.models.regions.volta.config import parse, read_json
 from vlgate.models.regions.volta.sources import published
 from vlgate.probes.controls.control import Controlled
+from vlgate.record import replies
 from vlgate.record.cases import read_cases
-from vlgate.record.comparison import earlier_of
+from vlgate.record.comparison import finished_run
 from vlgate.record.folder import read_run
 from vlgate.record.judging_again import judge_again
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.replies import Journal, read_journal
 from vlgate.record.verdict import Digests, digest, read_verdict
 from vlgate.report.exports import every_eval_ever, lm_eval
 from vlgate.report.exports.rows import csv_lines, exported, json_lines
@@ -60,6 +59,7 @@ from vlgate.sources.graphs.question_files import images_in
 from vlgate.sources.own import cases
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_source, readable_tasks, shapes_of
+from vlgate.types import Batch, Case, LazyImage, Match, Task
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -76,27 +76,19 @@ class Reader:
     cost: int = 1
 
 
-def written_journal(folder):
-    """A journal without rows; ``fuzz_journal.py`` damages one that has some, ``journal rows`` the rows themselves."""
-    journal = Journal(folder / "journal.jsonl", "m")
-    columns = dict.fromkeys(("scores", "answers", "accepted", "problems", "skipped", "cut", "neither"), ())
-    journal.add("t", "b", columns)
-    journal.close(remove=False)
-    [line, *_] = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
-    (folder / "journal.jsonl").write_bytes(line)
-    return folder / "journal.jsonl"
-
-
-def read_journal_rows(folder, file):
-    """Read the rows of a journal whose checksums are right, whatever they hold."""
+def read_reply_rows(_, file):
+    """Read the replies of a batch of four pairs, as ``vlgate merge`` does."""
+    image = LazyImage(key="a.jpg", load=None)
+    texts = [(f"There are {number} dogs.", f"There are no {number} dogs.") for number in range(4)]
+    pairs = [tuple(Match(image=image, text=text) for text in pair) for pair in texts]
+    cases = tuple(Case(id=f"{n}", requests=pair, truths=(True, False)) for n, pair in enumerate(pairs))
+    task = Task(id="own/dogs", capability="foil", shape="pair", cases=cases)
+    batch = Batch(task=task, positions=(0, 1, 2, 3), ties="strict")
     try:
-        rows = json.loads(file.read_bytes()) if file.is_file() else None
-    except (ValueError, RecursionError):
-        rows = None
-    name, batch = next(iter(fuzz_journal.batches().items()))
-    text = json.dumps({"test": "t", "batch": name, "rows": rows}, separators=(",", ":")).encode()
-    (folder / "journal.jsonl").write_bytes(b'{"crc":"%08x",%s\n' % (crc32(text), text[1:]))
-    read_journal(folder / "journal.jsonl", {name: batch})
+        rows = replies.read_rows(json.loads(file.read_bytes()) if file.is_file() else None, batch)
+    except (ValueError, RecursionError) as error:
+        raise DataError(file, None, str(error), "run this part again") from None
+    judge(batch, replies.unpack(rows, batch))
 
 
 ROWS = {
@@ -141,7 +133,7 @@ def read_whole_run(folder, _):
     """Read a run as the commands do."""
     run = read_run(folder, "run")
     table = read_cases(run)
-    earlier = earlier_of(run)
+    earlier = finished_run(run)
     read_verdict(run)
     judge_again(run, folder / "gates.toml", earlier)
     missed_lines(missed_cases(run, table), None)
@@ -602,7 +594,7 @@ READERS = {
         f"run {name}": Reader(run_file(name), read_whole_run, cost=8)
         for name in ("metrics.json", "environment.json", "verdict.json", "controls.json", "cases.parquet")
     },
-    "journal rows": Reader(written("rows.json", ROWS), read_journal_rows),
+    "reply rows": Reader(written("rows.json", ROWS), read_reply_rows),
     "must hold": Reader(
         written("held.jsonl", lines([{"task": "valse/existence", "case": str(n)} for n in range(4)])),
         lambda _, file: read_must_hold(file),
@@ -615,7 +607,6 @@ READERS = {
         written("t.toml", THRESHOLDS.encode()),
         lambda _, file: thresholds_errors(file, {"valse/existence": "pair", "scenes/foil-it": "pair"}),
     ),
-    "journal": Reader(written_journal, lambda _, file: read_journal(file, {})),
     "thresholds": Reader(
         written("t.toml", THRESHOLDS.encode()),
         lambda _, file: read_thresholds(file, {"valse/existence": "pair", "scenes/foil-it": "pair"}),

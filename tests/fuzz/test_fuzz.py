@@ -28,7 +28,6 @@ KEPT = {
     "own cases": (3311010975,),  # a path that is too long
     "graphs gqa": (1159958795,),  # a pipe, here and below
     "questions gqa": (2594216733,),
-    "journal": (3249006435,),
     "winoground zip": (3437725998,),
     "winoground parquet": (3777945974, 3777945990),  # a pipe; a link to itself
     "replay lines": (889675731, 889675960, 889676086, 889676121),

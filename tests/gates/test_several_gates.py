@@ -20,7 +20,7 @@ from vlgate.gates.thresholds import Thresholds
 from vlgate.metrics.clusters import clusters
 from vlgate.metrics.paired import cases_for_margin, difference, tango
 from vlgate.metrics.stats import area, proportion, worth
-from vlgate.record.comparison import Comparison, EarlierRun, PairedValues, TaskChange
+from vlgate.record.comparison import Comparison, FinishedRun, PairedValues, TaskChange
 from vlgate.record.run_gates import change_decisions, refuse_blunt
 from vlgate.report.remarks import error_rate_lines
 from vlgate.types import Difference
@@ -455,7 +455,7 @@ def comparison(before, after, codes):
         values={"acc": values},
         headline="c_acc",
     )
-    return Comparison(earlier=EarlierRun, tasks={"a/b": change})
+    return Comparison(earlier=FinishedRun, tasks={"a/b": change})
 
 
 def drop_gate(most):

@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from vlgate.plugin.settings import SETTINGS, joined
+from vlgate.plugin.settings import joined
+from vlgate.record.options import SETTINGS
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_new_results_with_a_space_are_those_of_the_whole_run(place, right, worke
     assert place.task(folder="new")["judged"] == 12
 
 
-VALUED = [setting.name for setting in SETTINGS if not setting.flag]
+VALUED = [setting.name for setting in SETTINGS.values() if not setting.flag]
 
 
 def refused(result, named):

@@ -136,7 +136,6 @@ def test_a_part_judges_nothing_and_says_so(data, right, monkeypatch):
     assert json.loads((out / "badge.json").read_text())["message"] == "incomplete, part 1 of 2"
     assert (out / "summary.md").read_text().startswith("# right_model:build: incomplete, part 1 of 2\n")
     assert "This release may not ship: the run is incomplete." in (out / "report.html").read_text()
-    assert not (out / "journal.jsonl").exists()
     thresholds = data.path / "thresholds.toml"
     assert main(["judge", str(out), f"--thresholds={thresholds}"]) == 1
     assert main(["compare", str(out), str(out)]) == 4

@@ -11,11 +11,12 @@ from vlgate.metrics.clusters import case_clusters, clusters, connected
 from vlgate.metrics.compute import columns_of
 from vlgate.metrics.names import NAMES
 from vlgate.metrics.text_learning import stratified_folds, tied_images
-from vlgate.record.cases import judged_cases, judged_tasks, read_cases
+from vlgate.record.cases import case_tables, judged_tasks
 from vlgate.record.comparison import read_earlier
 from vlgate.record.folder import read_run
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
+from vlgate.record.parquet import case_table
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.run.together import asked_together
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
@@ -79,15 +80,15 @@ def test_every_shape_has_the_same_clusters_and_intervals_everywhere(ask, kind, t
     assert write_rows(result, options) == []
     assert write_figures(result, ModelCard(name="oracle"), options, 1) == []
     run = read_run(tmp_path, "run")
-    again, earlier = judged_tasks(run, read_cases(run)), read_earlier(tmp_path, "--baseline run")
+    again, earlier = judged_tasks(run, case_tables(run)), read_earlier(tmp_path, "--baseline run")
     for one in result.results:
         name = one.task.id
         assert again[name].metrics == {metric: one.metrics[metric] for metric in again[name].metrics}
         assert set(again[name].metrics) == set(one.metrics)
         found = partition(one.columns.images)
         assert partition(again[name].columns.images) == found
-        assert partition(earlier.tasks[name].images) == found
-        assert partition(judged_cases(one.verdicts).images) == found
+        assert partition(earlier.tasks[name].clusters) == found
+        assert partition(case_table(one.task, one.verdicts).clusters) == found
         if kind != "bar":
             assert found == [number // 4 for number in range(CASES)]
 

@@ -9,7 +9,7 @@ from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.results import RunResult, decisions, tabulate
+from vlgate.record.results import RunResult, decisions, task_metrics
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
 
 BROKEN = "image 'broken.jpg': it is cut off; download it again"
@@ -106,8 +106,8 @@ GATES = (
 
 def make_run():
     (task, verdicts), *others = foils(), swaps(), orders()
-    results = [tabulate(task, verdicts, verdicts[30:34], "strict")]
-    results += [tabulate(some, said, (), "strict") for some, said in others]
+    results = [task_metrics(task, verdicts, verdicts[30:34], "strict")]
+    results += [task_metrics(some, said, (), "strict") for some, said in others]
     results.sort(key=lambda result: result.task.id)
     made = decisions(Thresholds(file=Path("t.toml"), rules=GATES, require=()), results)
     return RunResult(results=tuple(results), decisions=(*made, idle(Gate(task="valse/*", metric="acc_r", min=0.5))))
@@ -130,7 +130,7 @@ def passing():
     """A run of one task whose gate passes."""
     task, verdicts = foils()
     task = replace(task, cases=task.cases[:34], left_out={})
-    result = tabulate(task, verdicts[:34], (), "strict")
+    result = task_metrics(task, verdicts[:34], (), "strict")
     rules = (Gate(task="scenes/existence", metric="acc_r", min=0.6),)
     made = decisions(Thresholds(file=Path("t.toml"), rules=rules, require=()), [result])
     return RunResult(results=(result,), decisions=made)

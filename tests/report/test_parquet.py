@@ -9,7 +9,7 @@ from vlgate.asking.predictor import ModelPredictor, score
 from vlgate.judging.verdicts import judge
 from vlgate.models.loading.registry import load
 from vlgate.record.parquet import write_cases, write_predictions
-from vlgate.record.results import RunResult, tabulate
+from vlgate.record.results import RunResult, task_metrics
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
 
 
@@ -132,7 +132,7 @@ def replayed(run, folder):
     scorer = ModelPredictor(model=loaded.model, name=loaded.name, caller=Caller(name=loaded.name, size=7))
     for result in run.results:
         batch = Batch(task=result.task, positions=tuple(range(len(result.verdicts))))
-        yield result, tabulate(result.task, judge(batch, score(scorer, batch)), (), "strict")
+        yield result, task_metrics(result.task, judge(batch, score(scorer, batch)), (), "strict")
 
 
 def test_a_replay_of_the_predictions_gives_the_same_metrics(run, tmp_path):
@@ -149,7 +149,7 @@ def test_a_replay_of_a_tie_is_a_tie(tmp_path):
     task = Task(id="x/y", capability="invariance", shape="questions", cases=(case,))
     said = (Prediction(request=asks[0], answer=None), Prediction(request=asks[1], answer="right"))
     verdicts = judge(Batch(task=task, positions=(0,)), dict(zip(asks, said, strict=True)))
-    result = tabulate(task, verdicts, (), "strict")
+    result = task_metrics(task, verdicts, (), "strict")
     assert result.coverage.judged == 1
     [(before, after)] = replayed(RunResult(results=(result,), decisions=()), tmp_path)
     assert after.coverage.judged == 1
@@ -165,7 +165,7 @@ def test_a_replay_of_perplexities_gives_the_same_metrics(tmp_path):
         for n, pair in enumerate(requests)
         for place, request in enumerate(pair)
     }
-    result = tabulate(task, judge(Batch(task=task, positions=(0, 1, 2)), replies), (), "strict")
+    result = task_metrics(task, judge(Batch(task=task, positions=(0, 1, 2)), replies), (), "strict")
     [(before, after)] = replayed(RunResult(results=(result,), decisions=()), tmp_path)
     assert after.metrics == before.metrics
 
@@ -186,6 +186,6 @@ def test_a_replay_keeps_a_perturbed_image_apart_from_its_original(tmp_path):
         for case, scores in zip(cases, ((1.0, 0.0), (0.0, 1.0)), strict=True)
         for request, score in zip(case.requests, scores, strict=True)
     }
-    result = tabulate(task, judge(Batch(task=task, positions=(0, 1)), replies), (), "strict")
+    result = task_metrics(task, judge(Batch(task=task, positions=(0, 1)), replies), (), "strict")
     [(_, after)] = replayed(RunResult(results=(result,), decisions=()), tmp_path)
     assert [verdict.right for verdict in after.verdicts] == [True, False]

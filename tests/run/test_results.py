@@ -4,7 +4,7 @@ import pytest
 
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import metrics
-from vlgate.record.results import averages, tabulate
+from vlgate.record.results import averages, task_metrics
 from vlgate.sources.benchmarks.valse import SHAPES as VALSE
 from vlgate.sources.benchmarks.vl_checklist import SHAPES as CHECKLIST
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
@@ -18,7 +18,7 @@ def result_of(task, replies):
     """The figures of a task whose requests get these replies, by request."""
     predictions = {request: Prediction(request=request, **reply) for request, reply in replies.items()}
     verdicts = judge(Batch(task=task, positions=tuple(range(len(task.cases)))), predictions)
-    return tabulate(task, verdicts, ())
+    return task_metrics(task, verdicts, ())
 
 
 def pairs(name, n, right):

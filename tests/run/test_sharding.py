@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.errors import OptionError
-from vlgate.record.options import Options, Shard, options_from
+from vlgate.record.options import Options, Shard, options_from, read_shard
 from vlgate.record.part_files import images_digest
 from vlgate.run.planning import make_plan
-from vlgate.run.sampling import FINEST, IMAGE, costs, image_of, part_of, parts_of, read_shard
+from vlgate.run.sampling import FINEST, IMAGE, costs, image_of, part_of, parts_of
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 
 

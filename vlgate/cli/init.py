@@ -23,7 +23,7 @@ from vlgate.gates.error_rates import threshold_with_margin
 from vlgate.gates.records import Gate
 from vlgate.metrics.clusters import Clusters, numbered
 from vlgate.metrics.names import HEADLINE
-from vlgate.record.cases import judged_tasks, read_cases
+from vlgate.record.cases import case_tables, judged_tasks
 from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, NAME_ANOTHER, content_of, read_run
 from vlgate.run.planning import make_plan
 from vlgate.types import FloatArray, Metric, Task
@@ -173,7 +173,7 @@ def _rows(folder: Path) -> dict[str, Judged]:
     if not (folder / CASES).exists():
         return {}
     run = read_run(folder, f"--from {folder}")
-    return judged_tasks(run, read_cases(run))
+    return judged_tasks(run, case_tables(run))
 
 
 def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any) -> _Measured:

@@ -21,14 +21,12 @@ LAST_STATUS = "vlgate-last-status"
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """Add the options in one group."""
     settings.add(parser)
     pluginmanager.register(LastStatus(), LAST_STATUS)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
-    """Stand around what the plugins and the first conftest files do to the exit status."""
     yield
     manager = early_config.pluginmanager
     manager.register(manager.unregister(name=LAST_STATUS) or LastStatus(), LAST_STATUS)
@@ -41,7 +39,6 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers and the hooks of this session."""
     for capability in CAPABILITIES:
         config.addinivalue_line("markers", f"{capability}: tests a model's {capability} on one batch of cases per test")
     config.addinivalue_line("markers", f"{SHRINK}: finds the smallest change that breaks a case; run with -m shrink")
@@ -68,11 +65,9 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Check what the user asked for before any worker starts."""
         self.run.start()
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Make one item per batch of the test's capability."""
         self.run.parametrize(metafunc)
 
     @pytest.hookimpl(tryfirst=True)
@@ -127,7 +122,6 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> object:
-        """Show a missed case as a status of its own."""
         return self.run.status(report)
 
     @pytest.hookimpl(tryfirst=True)
@@ -136,7 +130,6 @@ class Hooks:
         self.run.finish(session)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print the result table."""
         self.run.summarize(terminalreporter)
 
 

@@ -27,7 +27,6 @@ class AllureLink:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        """Write into the folder that ``config`` names."""
         self.config = config
         self.folder = config.invocation_params.dir / Path(config.getoption("allure_report_dir"))
         self.reports: dict[str, pytest.TestReport] = {}
@@ -42,12 +41,10 @@ class AllureLink:
             self.config.add_cleanup(self.quiet.step_back)
 
     def hush(self) -> None:
-        """Hold back what allure-pytest writes of the running test."""
         if self.quiet is not None:
             self.quiet.silent = True
 
     def see(self, report: pytest.TestReport) -> None:
-        """Note when a test ran and how it failed."""
         if report.when == "call" or report.failed:
             self.reports.setdefault(report.nodeid, report)
 
@@ -67,7 +64,7 @@ class AllureLink:
         write_report(self.folder, run, model, options, self._moments(collected))
 
     def _moments(self, collected: Collected) -> dict[tuple[str, str], Moment]:
-        """When each case was asked; the cases of a batch share its time, so that times add up to that of the run."""
+        # When each case was asked; the cases of a batch share its time, so that times add up to that of the run
         from vlgate.report.allure.results import Moment
 
         found: dict[tuple[str, str], Moment] = {}
@@ -85,5 +82,4 @@ class AllureLink:
 
 
 def connect(config: pytest.Config) -> AllureLink | None:
-    """Return the connection to Allure; None if Allure is not asked for."""
     return AllureLink(config) if config.getoption("allure_report_dir", None) else None

@@ -16,24 +16,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from vlgate.asking.call_limit import Allowed, CallLimit
-from vlgate.errors import OptionError, ThresholdsError, UnknownTaskError
-from vlgate.gates.thresholds import Thresholds, read_thresholds
+from vlgate.errors import OptionError
+from vlgate.gates.thresholds import Thresholds
 from vlgate.models.checkpoints.device import check_device, check_dtype
 from vlgate.models.loading.registry import check, needs_images
 from vlgate.plugin import parse_options
 from vlgate.plugin.settings import LISTS, ours, typed
-from vlgate.record.folder import JOURNAL
 from vlgate.record.options import Options
 from vlgate.record.results_folder import take_folder
 from vlgate.record.verdict import digest
-from vlgate.run.planning import Plan, known_tasks, make_plan, no_folder
+from vlgate.run.planning import Plan, make_plan, read_gates
 
 if TYPE_CHECKING:
     from vlgate.asking.checks.check import Check
     from vlgate.asking.predictor import ModelPredictor
     from vlgate.models.loading.registry import LoadedModel
-    from vlgate.record.comparison import EarlierRun
-    from vlgate.record.replies import Journal
+    from vlgate.record.comparison import FinishedRun
 
 
 # Whether a session searches for the smallest changes that break cases, which ``-m shrink`` asks for.
@@ -42,7 +40,6 @@ SHRINK = "shrink"
 
 
 def searches_wanted(config: pytest.Config) -> bool:
-    """Whether ``-m`` names the marker ``shrink``."""
     return re.search(rf"\b{SHRINK}\b", config.getoption("markexpr", "") or "") is not None
 
 
@@ -71,7 +68,6 @@ class TimeLimits:
     """The limits of one process of a session."""
 
     def __init__(self, config: pytest.Config, worker: int | None) -> None:
-        """Keep the standard error of the user, which pytest replaces while a test runs."""
         self.config = config
         stderr = _standard_error()
         config.add_cleanup(lambda: os.close(stderr))
@@ -84,19 +80,14 @@ class TimeLimits:
         self.stopped = ""
 
     def apply(self, options: Options) -> None:
-        """Limit every call of the model if the user asks for it.
-
-        Raises: OptionError if the system starts no further process.
-        """
+        """Limit every call of the model if the user asks for it."""
         if options.call_timeout is not None:
-            seconds, place = options.call_timeout, options.results
-            kept = f"{place} keeps what was asked so far" if self.calls.note is None else "the run is incomplete"
-            remedy = f"the process ends with status 1, and {kept}; {_CORRECT}"
+            seconds = options.call_timeout
+            remedy = f"the process ends with status 1, and the run is incomplete; {_CORRECT}"
             self.calls.allowed = Allowed(seconds=lambda _: seconds, remedy=remedy)
             self.calls.start()
 
     def observe(self, call: pytest.CallInfo[None]) -> None:
-        """Note a test that pytest-timeout stopped."""
         if (
             call.excinfo is None or call.excinfo.typename != "Failed"
         ):  # an exception of a model may not even have a text
@@ -138,7 +129,7 @@ def late_call(node: Any) -> str:
 
 
 def _note(given: dict[str, str]) -> Path:
-    """The file through which a worker that is about to end says why; its name cannot be guessed."""
+    # The file through which a worker that is about to end says why; its name cannot be guessed
     return Path(tempfile.gettempdir()) / f"vlgate-{given.get('testrunuid')}-{given.get('workerid')}"
 
 
@@ -150,7 +141,7 @@ def _standard_error() -> int:
 
 
 def _per_test(config: pytest.Config) -> float:
-    """The seconds that pytest-timeout allows a test; 0 if it is not in use."""
+    # The seconds that pytest-timeout allows a test; 0 if it is not in use
     if not any(config.pluginmanager.hasplugin(name) for name in _PLUGIN):
         return 0.0
     try:
@@ -167,7 +158,6 @@ class Asked:
     """The options of one session, its plan, thresholds and model; each is read or loaded on first use."""
 
     def __init__(self, config: pytest.Config) -> None:
-        """Keep the configuration; ``worker`` is the number of the xdist worker, None in the process of the user."""
         self.config = config
         worker = getattr(config, "workerinput", None)
         self.worker = None if worker is None else int(str(worker["workerid"]).lstrip("gw") or 0)
@@ -193,7 +183,6 @@ class Asked:
 
     @cached_property
     def options(self) -> Options:
-        """The options of the user."""
         return parse_options.read(self.config)
 
     @cached_property
@@ -202,32 +191,16 @@ class Asked:
         return make_plan(self.options)
 
     @cached_property
-    def journal(self) -> Journal:
-        """The journal of the replies that came so far."""
-        from vlgate.record.replies import Journal
-
-        journal = Journal(self.options.results / JOURNAL, self.options.model)
-        self.config.add_cleanup(lambda: journal.close(remove=False))
-        return journal
-
-    @cached_property
     def digest(self) -> str:
         """The digest of the plan, which the rows of a worker carry."""
         return digest(self.plan.tasks)
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """The gates."""
-        known = known_tasks(self.options)  # first: a wrong --data or --suite makes the user's own tasks unknown
-        if self.options.thresholds is None:
-            return Thresholds(file=Path("thresholds.toml"), rules=(), require=())
-        try:
-            return read_thresholds(self.options.thresholds, known)
-        except UnknownTaskError as error:
-            raise ThresholdsError(f"{error}{no_folder(self.options, error.task)}") from None
+        return read_gates(self.options)
 
     @cached_property
-    def earlier(self) -> EarlierRun | None:
+    def earlier(self) -> FinishedRun | None:
         """The run to compare with; None if none is named, or if this is the first."""
         if not isinstance(self.options.baseline, Path):
             return None
@@ -261,10 +234,7 @@ class Asked:
 
     @cached_property
     def checked(self) -> bool:
-        """Check everything that can be checked without loading the model, and take the results folder.
-
-        Raises: VlgateError if an option, a file or the model's name cannot be used.
-        """
+        """Check everything that can be checked without loading the model, and take the results folder."""
         check_dtype(self.options.dtype)
         check_device(self.options.device)
         check(self.options.model, folder=self.options.folder)
@@ -297,12 +267,10 @@ class Asked:
         return True
 
     def _workers(self) -> str:
-        """The option that asks xdist for workers, as the user wrote it; empty if none does."""
         number, places = self.config.getoption("numprocesses", None), self.config.getoption("tx", None)
         return f"-n {number}" if number else "--tx" if places else ""
 
     def _check_gates(self) -> None:
-        """Check what the gates on an earlier run need; their modules are loaded only for these."""
         if self.thresholds.changes:
             from vlgate.record.run_gates import refuse_blunt
 

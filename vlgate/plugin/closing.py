@@ -22,10 +22,10 @@ from vlgate.probes.controls.control import Controlled
 from vlgate.probes.explaining.record import Explained
 from vlgate.record.folder import titled
 from vlgate.record.model_card import ModelCard
-from vlgate.record.part_files import EndedPart, write_part
-from vlgate.record.results import RunResult, of_yes_or_no
-from vlgate.record.run_gates import doubts
-from vlgate.record.verdict import QUIET, RunOutcome, outcome_of
+from vlgate.record.part_files import write_part
+from vlgate.record.results import EndedRun, RunResult, of_yes_or_no
+from vlgate.record.run_gates import failed_checks
+from vlgate.record.verdict import OK_STATUSES, RunOutcome, outcome_of
 from vlgate.report.ci.release import append_summary, release
 from vlgate.report.ci.trackers import log_to
 from vlgate.report.controls import brief_line, table_lines, tables_of
@@ -70,11 +70,7 @@ def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, objec
 def describe_suite(config: pytest.Config, model: ModelCard, verdict: str, plan: Callable[[], str]) -> None:
     """Add the model, the suite and the verdict to the file of ``--junitxml``, if one is written.
 
-    Args:
-        config: the configuration of the session.
-        model: the model of the run.
-        verdict: the verdict on the run.
-        plan: returns the digest of the run's cases, which takes a second for very many.
+    ``plan``: returns the digest of the run's cases, which takes a second for very many.
     """
     xml = config.stash.get(xml_key, None)
     if xml is None:
@@ -98,7 +94,7 @@ T = TypeVar("T")
 
 
 def _tell(config: pytest.Config, line: str) -> None:
-    """Write a line to the terminal, before something that takes long."""
+    # Write a line to the terminal, before something that takes long
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         reporter.line("")  # pytest ends the line of its last letters later
@@ -109,11 +105,6 @@ class Closing:
     """The end of one session; ``run`` is its state."""
 
     def __init__(self, run: Run) -> None:
-        """Keep the session, which may go on.
-
-        ``correction`` is that of a wrong estimate of its time, ``problems`` say what lacks the run: a job's page or
-        a tracker of experiments.
-        """
         self.run = run
         self.correction = ""
         self.problems: list[str] = []
@@ -125,7 +116,7 @@ class Closing:
         return found
 
     def _keep_face(self) -> None:
-        """Keep what a later run must know of the model to take all its replies from the cache."""
+        # Keep what a later run must know of the model to take all its replies from the cache
         loaded, predictor = self.run.loaded
         keep_face(loaded, predictor.caller, self.run.options)
 
@@ -147,15 +138,15 @@ class Closing:
         card = merged(run.cards, run.options.model)
         result = self._controlled(session, of_yes_or_no(result) if card.yes_or_no else result)
         result = replace(result, explained=self._explained(session, result))
-        doubted = doubts(card, run.cards, run.thresholds)
+        failed = failed_checks(card, run.cards, run.thresholds)
         lacks = run.ending.lacks(run.collected, card.checks)
         whole = run.options.shard is None
         if whole:
-            result = replace(result, decisions=(*doubted, *result.decisions))
+            result = replace(result, decisions=(*failed, *result.decisions))
         else:
-            objections = [*doubted, *run.collected.objections()]
+            integrity_failures = [*failed, *run.collected.integrity_failures()]
             asked = {batch_name(nodeid) for nodeid in run.collected.expected}
-            lacks = "; ".join(filter(None, [lacks, *lacks_of_part(run.plan, asked, objections)]))
+            lacks = "; ".join(filter(None, [lacks, *lacks_of_part(run.plan, asked, integrity_failures)]))
         session.exitstatus = pytest.ExitCode.USAGE_ERROR if run.ending.no_model else session.exitstatus
         self.problems = analysed(recorded_run(result, card, run.options, len(run.cards))) if whole and not lacks else []
         result = self._write(session, result, lacks, run.plan.tasks)
@@ -163,7 +154,6 @@ class Closing:
         place = os.environ.get("GITHUB_STEP_SUMMARY", "")
         self.problems += [append_summary(run.options.results / "summary.md", place)]
         self.problems += log_to(run.options.log_to if whole else (), run.result, card, run.options)
-        run.journal.close(remove=not run.result.incomplete)
         run.announcing = True
         for decision in run.result.decisions:
             for report in gate_reports(decision, gate_properties(run.result, decision)):
@@ -188,8 +178,6 @@ class Closing:
         found = release(result, card)
         status = int(reporter._session.exitstatus)  # noqa: SLF001  # the hook is given the status before the gates
         reporter.write_line(closing_text(result, found, titled(card.name, card.weights), status, screen))
-        if self.run.journal.problem:
-            reporter.write_line(printable(f"journal: {self.run.journal.problem}"), yellow=True)
         reporter.write_line(printable(results_line(self.run.options)))
         cluster = cluster_line(self.run.loaded[0]) if "loaded" in vars(self.run) else ""
         for line in filter(None, (cluster, *cache_lines(card.cache, self.run.options.cache_limit))):
@@ -207,7 +195,6 @@ class Closing:
                 reporter.write_line(printable(line))
 
     def _show_controls(self, reporter: Any, result: RunResult) -> None:
-        """Print the table of each control that the user named; of others, a line."""
         named = self.run.options.controls_named
         for table, asked in zip(tables_of(result), result.controls, strict=True):
             if named:
@@ -218,32 +205,23 @@ class Closing:
     def _write(
         self, session: pytest.Session, result: RunResult, incomplete: str, tasks: Sequence[Task] = ()
     ) -> RunResult:
-        """Write the figures and, with the tasks, the page; return the result with what it lacks, such as a file."""
         run, crashed = self.run, bool(self.run.ending.crashed or self.run.ending.no_model)
-        tests = 0 if session.exitstatus in QUIET else int(session.exitstatus)
+        tests = 0 if session.exitstatus in OK_STATUSES else int(session.exitstatus)
         said = replace(result, incomplete=incomplete, crashed=crashed, tests=tests)
         problems = write_figures(said, merged(run.cards, run.options.model), run.options, len(run.cards), tasks)
         return replace(said, incomplete="; ".join(filter(None, [incomplete, *problems])))
 
     def _kept(self, result: RunResult, card: ModelCard) -> RunResult:
-        """Write the files of a part of a run, if it is one; return the result with what it lacks."""
-        run, shard = self.run, result.part
-        if shard is None or result.digests is None:
+        run = self.run
+        if result.part is None or result.digests is None:
             return result
-        part = EndedPart(
-            shard=shard,
-            run=result,
-            card=card,
-            options=run.options,
-            tasks=run.plan.tasks,
-            digests=result.digests,
-            workers=len(run.cards),
-        )
+        tasks, workers = run.plan.tasks, len(run.cards)
+        part = EndedRun(result=result, card=card, options=run.options, tasks=tasks, workers=workers)
         problems = saved(lambda: write_part(run.options.results, part, run.collected.replies()))
         return replace(result, incomplete="; ".join(filter(None, [result.incomplete, *problems])))
 
     def _checks(self, session: pytest.Session) -> tuple[Check, ...]:
-        """Check the model: not beyond the budget of a search, nor after Ctrl-C, which should end at once."""
+        # Check the model: not beyond the budget of a search, nor after Ctrl-C, which should end at once
         run = self.run
         scores = run.collected.expected if run.worker is None else not only_searches(session)
         if run.worker or not scores or run.ending.interrupted:
@@ -261,33 +239,28 @@ class Closing:
             return (Check(name="model", outcome="failed", why=printable(str(error))),)
 
     def _controlled(self, session: pytest.Session, result: RunResult) -> RunResult:
-        """Ask the controls of the run, and decide its gates again with what they found."""
         run = self.run
         if not run.options.controls or not result.results or result.part is not None or not self._can_ask():
             return result
 
         def lacking(why: str) -> tuple[Controlled, ...]:
-            """Return controls that were not asked."""
             limit = run.options.controls_limit
             return tuple(Controlled(name=name, limit=limit, lacking=why) for name in run.options.controls)
 
         def ask(predictor: ModelPredictor) -> tuple[Controlled, ...]:
-            """Ask all controls."""
             from vlgate.run.probing import controlled
 
             return controlled(result.results, run.options, predictor)
 
         found = replace(result, controls=self._asked_again(session, result, CONTROLS_MISSING, ask, lacking))
-        return decided(found, run.plan.tasks, run.thresholds, run.options, run.collected.objections())
+        return decided(found, run.plan.tasks, run.thresholds, run.options, run.collected.integrity_failures())
 
     def _explained(self, session: pytest.Session, result: RunResult) -> Explained:
-        """Explain missed cases if that is asked for."""
         run = self.run
         if not run.options.explain or not self._can_ask():
             return Explained()
 
         def ask(predictor: ModelPredictor) -> Explained:
-            """Explain the worst missed cases of each task."""
             from vlgate.run.probing import explained
 
             return explained(result.results, run.options.explain, predictor, partial(_tell, session.config))
@@ -295,7 +268,7 @@ class Closing:
         return self._asked_again(session, result, EXPLANATIONS_MISSING, ask, lambda why: Explained(lacking=why))
 
     def _can_ask(self) -> bool:
-        """Whether the model may be asked after the cases: it could be loaded, and nobody wants the run to end."""
+        # Whether the model may be asked after the cases: it could be loaded, and nobody wants the run to end
         return bool(self.run.cards) and not self.run.ending.interrupted and not self.run.ending.no_model
 
     def _asked_again(
@@ -306,15 +279,7 @@ class Closing:
         ask: Callable[[ModelPredictor], T],
         lacking: Callable[[str], T],
     ) -> T:
-        """Ask the model after the cases, in this process: it has all verdicts, and perhaps no model yet.
-
-        Args:
-            session: the session.
-            result: its result so far, which is written before, because the model may kill the process.
-            missing: what the run lacks if it ends now.
-            ask: asks the model.
-            lacking: what is found if the model cannot be asked, given the reason.
-        """
+        # Ask the model after the cases, in this process: it has all verdicts, and perhaps no model yet
         run = self.run
         if run.limits.stopped:
             return lacking(f"the model was not asked again, because a test was stopped: {run.limits.stopped}")
@@ -332,7 +297,7 @@ class Closing:
             return lacking(printable(str(error)))
 
     def _unchecked(self) -> bool:
-        """Whether this process should check the model: without workers, or if the first worker had no test to run."""
+        # Whether this process should check the model: without workers, or if the first worker had no test to run
         cards = self.run.cards
         return bool(cards) and not self.run.ending.crashed and not any(card.checks for card in cards)
 
@@ -343,6 +308,6 @@ class Closing:
         verdicts = {task.id: run.collected.of_task(task) for task in run.plan.tasks}
         if run.options.shard is not None:
             return conclude_part(run.plan.tasks, verdicts, run.thresholds, run.options, run.options.shard)
-        objections = run.collected.objections()
-        result = conclude(run.plan.tasks, verdicts, run.thresholds, run.options, objections, run.earlier)
+        integrity_failures = run.collected.integrity_failures()
+        result = conclude(run.plan.tasks, verdicts, run.thresholds, run.options, integrity_failures, run.earlier)
         return replace(result, notes=(*result.notes, *empty_lines(run.plan.empty), *run.plan.notes))

@@ -30,7 +30,6 @@ class ItemLedger:
     """Keeps the verdicts of one item for the process that judges the gates."""
 
     def __init__(self, item: pytest.Item, given: Callable[[], object]) -> None:
-        """Write to ``item``, whose report carries the verdicts; ``given`` returns what the fixture ``model`` gave."""
         self.item = item
         self.given = given
 
@@ -51,7 +50,6 @@ class ItemLedger:
 
 
 def _whys(verdicts: Verdicts) -> list[str]:
-    """Why the unscored cases of an item have no reply: one line per cause, with the first case that has it."""
     found = causes([verdicts])
     more = [f"and {len(found) - _SHOWN} more causes"] if len(found) > _SHOWN else []
     lines = [
@@ -67,7 +65,6 @@ class ItemSearch:
     """The settings of the search of one item's case, and the object that the test gives the search to."""
 
     def __init__(self, item: pytest.Item, options: Options, given: Callable[[], object]) -> None:
-        """Write to ``item``; ``given`` returns what the fixture ``model`` gave."""
         self.item = item
         self.budget = options.shrink_budget
         self.families = options.shrink_edits
@@ -89,7 +86,6 @@ class ItemSearch:
 
 
 def _check_asked(item: pytest.Item, given: object) -> None:
-    """Fail the test if its model is not the one that this plugin loaded: another one, or one that wraps it."""
     used = getattr(item, "funcargs", {}).get("model", given)
     if given is None or used is not given:
         message = "the fixture 'model' is not vlgate's, so the replies are not those of the model of --model"
@@ -103,7 +99,7 @@ class Collected:
     """The selected tests with their batches, and the rows, verdicts or failures that they reported."""
 
     def __init__(self) -> None:
-        """Start without any selected test."""
+        # Start without any selected test
         self.expected: dict[str, Batch] = {}
         self.rows: dict[str, Rows] = {}
         self.verdicts: dict[str, Sequence[Verdict]] = {}
@@ -146,7 +142,6 @@ class Collected:
             yield batch, pack(self.of_test(nodeid))
 
     def unreported(self, nodeid: str) -> bool:
-        """Whether a test has reported neither rows nor a failure."""
         return nodeid not in self.rows and nodeid not in self.verdicts and nodeid not in self.failures
 
     def of_task(self, task: Task) -> Sequence[Verdict]:
@@ -156,7 +151,7 @@ class Collected:
         positions = [position for nodeid in nodeids for position in self.expected[nodeid].positions]
         return in_order(parts, positions)
 
-    def objections(self) -> list[Decision]:
+    def integrity_failures(self) -> list[Decision]:
         """Return failed decisions for two tests that ask the same cases, and for replies that cannot be judged here."""
         asked: dict[tuple[str, tuple[int, ...]], str] = {}
         found: dict[str, str] = {}
@@ -194,18 +189,15 @@ def batch_name(nodeid: str) -> str:
 
 
 def rows_of(report: pytest.TestReport) -> Rows | None:
-    """Return the rows that are attached to a report, None if there are none."""
     rows: Rows | None = getattr(report, "vlgate_rows", None)
     return rows
 
 
 def _sender(report: pytest.TestReport) -> str:
-    """The name of the worker that a report comes from."""
     return f"the worker {getattr(report, 'worker_id', '?')}"
 
 
 def last_line(report: pytest.TestReport) -> str:
-    """Return the last line of what a failed test says."""
     crash = getattr(report.longrepr, "reprcrash", None)
     message = str(report.longrepr) if crash is None else str(crash.message)
     return printable(message.strip().splitlines()[-1]) if message.strip() else "the test failed without a message"
@@ -219,8 +211,7 @@ def count_cases(stats: dict[str, list[Any]]) -> None:
 
     It is done after pytest has listed the tests by status. A test that failed counts as one, beside its judged cases.
 
-    Args:
-        stats: the reports of pytest's terminal reporter, by status; it is changed in place.
+    ``stats``: the reports of pytest's terminal reporter, by status; it is changed in place.
     """
     right, missed = [], []
     for status in ("passed", "missed", "failed"):

@@ -47,7 +47,6 @@ class _Sentence:
         return self.text
 
     def toterminal(self, writer: Any) -> None:
-        """Print the sentence."""
         writer.line(self.text, red=True)
 
 
@@ -159,7 +158,6 @@ def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
 
 
 def _joined(cause: str, alike: Sequence[Any], collected: Collected) -> Any:
-    """A report about all cases that share a cause, with what the first of their tests wrote."""
     found = next(
         one for one in causes(collected.of_test(report.nodeid) for report in alike) if cause_of(one.reasons[0]) == cause
     )
@@ -173,7 +171,6 @@ def _joined(cause: str, alike: Sequence[Any], collected: Collected) -> Any:
 
 
 def _for_all(alike: Sequence[Any]) -> Any:
-    """The first of some reports that failed alike; it says how many they are."""
     first = batch_name(alike[0].nodeid)
     report = _named(alike[0], f"{first} and {len(alike) - 1:,} more")
     vars(report)[STANDS_FOR] = len(alike)
@@ -181,7 +178,6 @@ def _for_all(alike: Sequence[Any]) -> Any:
 
 
 def _named(report: Any, name: str) -> Any:
-    """A copy of a report under another name in the brackets of its test."""
     renamed = copy.copy(report)
     renamed.nodeid = report.nodeid.replace(f"[{batch_name(report.nodeid)}]", f"[{name}]")
     file, line, domain = report.location
@@ -190,7 +186,7 @@ def _named(report: Any, name: str) -> Any:
 
 
 def _crash(report: Any) -> str:
-    """What a test raised and where, without what it says of one case."""
+    # What a test raised and where, without what it says of one case
     crash = getattr(report.longrepr, "reprcrash", None)
     place = "" if crash is None else f"{crash.path}:{crash.lineno}"
     return f"{place} {cause_of(last_line(report))}"
@@ -207,7 +203,7 @@ class Ending:
     """Collects what goes wrong around the tests of one session."""
 
     def __init__(self) -> None:
-        """Start without any trouble; ``no_model`` says why the model could not be loaded."""
+        # Start without any trouble; ``no_model`` says why the model could not be loaded
         self.no_model = ""
         self.crashed: list[str] = []
         self.unwritten: list[str] = []
@@ -276,7 +272,6 @@ class ExitGuard:
     """
 
     def __init__(self, plugins: pytest.PytestPluginManager) -> None:
-        """Keep the function that ends the process; ``plugins`` may hold the one that captures the standard error."""
         self.plugins = plugins
         self.process = os.getpid()
         earlier = getattr(os._exit, "__self__", None)  # the guard of a run in this process that did not pass
@@ -285,7 +280,6 @@ class ExitGuard:
         self.when = "before the gates were judged"
 
     def start(self) -> None:
-        """Replace ``os._exit``."""
         os._exit = self._exit
 
     def stop(self, status: int = 0) -> None:

@@ -4,41 +4,26 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import pytest
 
-from vlgate.asking.cache.folder import (
-    DEFAULT_SIZE,
-    LEAST_LIMIT,
-    default_folder,
-    file_in_the_way,
-    parsed_size,
-    shown_size,
-)
+from vlgate.asking.cache.folder import default_folder, file_in_the_way
 from vlgate.audit.label_fixes import place_of
 from vlgate.errors import UnknownNameError, VlgateError
-from vlgate.plugin.settings import SETTINGS, Setting
 from vlgate.probes.controls.registry import BY_DEFAULT, DEFAULT_LIMIT, LIMIT, chosen
 from vlgate.probes.shrink.families import FAMILIES, Family
-from vlgate.record.options import DEFAULT_MODEL, FIRST, Options, baseline_of, in_ci
-from vlgate.run.sampling import read_shard
+from vlgate.record.options import DEFAULT_MODEL, FIRST, SETTINGS, Options, Setting, baseline_of, in_ci
 
 # Which controls a run asks: those that the user names, or those of the embedded model on the embedded scenes.
 
 
 def controls_of(named: Sequence[str], *, model: str, scenes: bool) -> tuple[str, ...]:
     """Return the names of the controls, each once.
-
-    Args:
-        named: what ``--controls`` names; empty if it is not given.
-        model: the model of the run.
-        scenes: whether the whole run is about the embedded scenes.
-
-    Raises: pytest.UsageError if there is no such control, or if ``none`` is named with others.
 
     >>> controls_of([], model="tiny-lxmert", scenes=True), controls_of(["none"], model="tiny-lxmert", scenes=True)
     (('look',), ())
@@ -51,78 +36,58 @@ def controls_of(named: Sequence[str], *, model: str, scenes: bool) -> tuple[str,
         raise pytest.UsageError(str(error)) from None
 
 
-def limit_of(named: Sequence[str]) -> int:
-    """Return the most cases of a task if ``--controls-limit`` is not given; ``named`` is as in ``controls_of``."""
-    return LIMIT if named else DEFAULT_LIMIT
-
-
 # Read the settings of the command line, the ini file and the environment into one ``Options`` record.
 
-T = TypeVar("T")
 SUITE = "tests_vl"
-_LONGEST = 1e6  # seconds, 11 days
-_SIZE = f"a size of at least {shown_size(LEAST_LIMIT)}, such as 500MB or 10GiB"
-_NO_CONTROL = "no control is asked; name some with --controls, or leave this out"
-_COUNT = "a whole number above 0"
-_PART = "a part I/N, with I from 1 to N, such as 2/4"
 _PATHS = frozenset({"data", "disputes"})
 """The options that can be repeated and take one value each; the others take names with commas between them."""
-_SECONDS = "none, or seconds above 0 and at most 1e6"
 
 
 def read(config: pytest.Config) -> Options:
-    """Read all settings of a session: from the command line, or else the ini file, or else the environment.
-
-    Raises: pytest.UsageError, which names the option, if a value cannot be used, as an empty one.
-    """
-    given = {setting.name: _given(config, setting) for setting in SETTINGS}
-    controls = _names(given["controls"])
-    model = str(given["model"] or DEFAULT_MODEL)
-    folder = config.invocation_params.dir
+    """Read all settings of a session: from the command line, or else the ini file, or else the environment."""
+    given = {name: _given(config, setting) for name, setting in SETTINGS.items()}
+    controls, model, data = _names(given["controls"]), str(given["model"] or DEFAULT_MODEL), _data(given["data"])
+    most = LIMIT if controls else DEFAULT_LIMIT
+    dependent: dict[str, Any] = {  # on the place of the ini file, on the environment, or on each other
+        "folder": config.invocation_params.dir,
+        "model": model,
+        "protocols": frozenset(_names(given["protocols"])),
+        "data": tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in data),
+        "disputes": tuple(place_of(one, _base(config, "disputes")) for one in _entries(given["disputes"])),
+        "thresholds": _thresholds(config, given["thresholds"], scenes=not data),
+        "baseline": _baseline(config, given["baseline"]),
+        "results": _results(config, given["results"], model),
+        "cache": _cache(config, given["cache"]),
+        "cache_named": bool(given["cache"] or os.environ.get("VLGATE_CACHE")),
+        "controls": _controls(config, given, controls, model),
+        "controls_named": bool(controls),
+        "controls_limit": _value(SETTINGS["controls_limit"], given["controls_limit"], most),
+        "shrink_edits": _edits(given["shrink_edits"]),
+        "require_gates": in_ci() if given["require_gates"] is None else given["require_gates"],
+    }
+    others = [one for one in fields(Options) if one.name not in dependent]
     return Options(
-        folder=folder,
-        model=model,
-        suite=_names(given["suite"]),
-        protocols=frozenset(_names(given["protocol"])),
-        data=tuple((_base(config, "data") / Path(entry).expanduser()).resolve() for entry in _data(given["data"])),
-        disputes=tuple(place_of(one, _base(config, "disputes")) for one in _list(given["disputes"])),
-        limit=_parsed(given["limit"], _positive, "--limit", _COUNT, None),
-        shard=_parsed(given["shard"], read_shard, "--shard", _PART, None),
-        log_to=_names(given["log-to"]),
-        quick=_flag(given["quick"], default=False),
-        pairs=_parsed(given["pairs"] or "1000", _pairs, "--pairs", "a whole number above 0, or paper", None),
-        items=_choice(given, "items", "auto"),
-        thresholds=_thresholds(config, given["thresholds"], scenes=not _data(given["data"])),
-        baseline=_baseline(config, given["baseline"]),
-        results=_results(config, given["results"], model),
-        overwrite=_flag(given["overwrite"], default=False),
-        cache=_cache(config, given["cache"]),
-        cache_named=bool(given["cache"] or os.environ.get("VLGATE_CACHE")),
-        cache_limit=_parsed(given["cache-limit"], parsed_size, "--cache-limit", _SIZE, DEFAULT_SIZE),
-        device=str(given["device"] or "auto"),
-        dtype=str(given["dtype"] or "float32"),
-        compiled=_choice(given, "compile", "off") == "on",
-        batch_size=_parsed(given["batch-size"], _size, "--batch-size", "auto or a whole number above 0", None),
-        call_timeout=_parsed(given["call-timeout"], _seconds, "--call-timeout", _SECONDS, None),
-        ray="" if given["ray"] == "none" else str(given["ray"] or ""),
-        ask=_choice(given, "ask", "apart"),
-        ties=_choice(given, "ties", "strict"),
-        missing_images=_choice(given, "missing-images", "fail"),
-        health=_choice(given, "health", "auto"),
-        seed=_parsed(given["seed"], int, "--seed", "a whole number", 0),
-        controls=_asked(config, given, controls, model),
-        controls_named=bool(controls),
-        controls_limit=_parsed(given["controls-limit"], _positive, "--controls-limit", _COUNT, limit_of(controls)),
-        explain=_parsed(given["explain"], _natural, "--explain", "a whole number, 0 for none", 0),
-        shrink_budget=_parsed(given["shrink-budget"], _positive, "--shrink-budget", _COUNT, 200),
-        shrink_cases=_parsed(given["shrink-cases"], _positive, "--shrink-cases", _COUNT, 5),
-        shrink_edits=_edits(given["shrink-edits"]),
-        require_gates=_flag(given["require-gates"], in_ci()),
+        **dependent, **{one.name: _value(SETTINGS[one.name], given[one.name], one.default) for one in others}
     )
 
 
+def _value(setting: Setting, given: Any, default: Any) -> Any:
+    if given is None or setting.flag:
+        return default if given is None else given
+    if setting.many:
+        return _names(given)
+    parse, expected = setting.parse
+    wrong = pytest.UsageError(f"--{setting.name}={given}: expected {expected}")
+    if setting.choices and given not in setting.choices:
+        raise wrong
+    try:
+        return parse(str(given))
+    except ValueError:
+        raise wrong from None
+
+
 def _baseline(config: pytest.Config, given: Any) -> Path | Literal["first"] | None:
-    from_ini = config.getoption(next(one.dest for one in SETTINGS if one.name == "baseline"), None) is None
+    from_ini = config.getoption(SETTINGS["baseline"].dest, None) is None
     if given == FIRST and from_ini:
         problem = f"vlgate_baseline = {FIRST}: no run would ever be compared"
         remedy = f"write --baseline={FIRST} on the command line, or ./{FIRST} for a folder of this name"
@@ -150,13 +115,12 @@ def _entries(value: Any) -> list[str]:
 
 
 def _between_commas(entry: str) -> list[str]:
-    """The values of a list; people may end one with a comma."""
     parts = entry.split(",")
     return parts if parts[-1].strip() else parts[:-1] or parts
 
 
 def _refuse_blank(named: str, value: Any, parts: list[str], setting: Setting) -> None:
-    """Refuse a value, or one of several, that is empty: a variable that is not set would judge something else."""
+    # Refuse a value, or one of several, that is empty: a variable that is not set would judge something else
     if value == [] or not all(part.replace(",", " ").split() for part in parts):
         given = next((entry for entry in _entries(value) if not entry.strip()), ",".join(_entries(value)))
         raise pytest.UsageError(
@@ -166,7 +130,6 @@ def _refuse_blank(named: str, value: Any, parts: list[str], setting: Setting) ->
 
 
 def _variable(name: str, expected: str) -> str:
-    """The value of a variable of the environment; empty if it is not set."""
     value = os.environ.get(name)
     if value is not None and not value.replace(os.pathsep, " ").split():
         raise pytest.UsageError(f"the variable {name} is empty: expected {expected}; unset it, or give it a value")
@@ -174,21 +137,19 @@ def _variable(name: str, expected: str) -> str:
 
 
 def _base(config: pytest.Config, name: str) -> Path:
-    """The folder that a path is relative to: that of the ini file which holds it, or the one the user started in."""
-    setting = next(setting for setting in SETTINGS if setting.name == name)
+    setting = SETTINGS[name]
     from_ini = config.getoption(setting.dest, None) is None and config.getini(setting.ini)
     return config.inipath.parent if from_ini and config.inipath is not None else config.invocation_params.dir
 
 
 def requires_gates(config: pytest.Config) -> bool | None:
     """Whether an option or the ini file requires a judged gate; None if neither says so."""
-    found = _given(config, next(setting for setting in SETTINGS if setting.name == "require-gates"))
-    return None if found is None else bool(found)
+    required = _given(config, SETTINGS["require_gates"])
+    return None if required is None else bool(required)
 
 
 def asks_for_suite(config: pytest.Config) -> bool:
-    """Whether the arguments ask for the suite: known before anything is collected."""
-    if any(config.getoption(setting.dest, None) is not None for setting in SETTINGS):
+    if any(config.getoption(setting.dest, None) is not None for setting in SETTINGS.values()):
         return True
     return names_suite(config)
 
@@ -200,16 +161,11 @@ def names_suite(config: pytest.Config) -> bool:
     return any(SUITE in re.split(r"[/\\.]", place) or (Path(place) / SUITE).is_dir() for place in places)
 
 
-def _list(value: Any) -> list[str]:
-    return [] if not value else [value] if isinstance(value, str) else list(value)
-
-
 def _names(value: Any) -> tuple[str, ...]:
-    return tuple(name for entry in _list(value) for part in entry.split(",") if (name := part.strip()))
+    return tuple(name for entry in _entries(value) for part in entry.split(",") if (name := part.strip()))
 
 
 def _edits(value: object) -> tuple[Family, ...]:
-    """What searches may change, in the order of ``FAMILIES``; all of it if nothing is named."""
     named = _names(value)
     for name in named:
         if name not in FAMILIES:
@@ -217,72 +173,19 @@ def _edits(value: object) -> tuple[Family, ...]:
     return tuple(family for family in FAMILIES if not named or family in named)
 
 
-def _asked(config: pytest.Config, given: dict[str, Any], named: tuple[str, ...], model: str) -> tuple[str, ...]:
-    """The controls to ask: those that are named, or the default ones; a limit for none of them is refused."""
+def _controls(config: pytest.Config, given: dict[str, Any], named: tuple[str, ...], model: str) -> tuple[str, ...]:
     asked = controls_of(named, model=model, scenes=not _data(given["data"]) and not given["shard"])
     if not asked and config.getoption("--controls-limit", None):
-        raise pytest.UsageError(f"--controls-limit={given['controls-limit']}: {_NO_CONTROL}")
+        problem = "no control is asked; name some with --controls, or leave this out"
+        raise pytest.UsageError(f"--controls-limit={given['controls_limit']}: {problem}")
     return asked
 
 
 def _data(value: Any) -> list[str]:
-    return _list(value) or [entry for entry in _variable("VLGATE_DATA", "DIR").split(os.pathsep) if entry.strip()]
-
-
-def _choice(given: dict[str, Any], name: str, default: str) -> Any:
-    choices = next(setting.choices for setting in SETTINGS if setting.name == name)
-    value = given[name] or default
-    if value not in choices:
-        raise pytest.UsageError(f"--{name}={value}: expected one of {', '.join(choices)}")
-    return value
-
-
-def _flag(value: bool | None, default: bool) -> bool:
-    return default if value is None else value
-
-
-def _parsed(value: Any, parse: Callable[[str], T], option: str, expected: str, default: T) -> T:
-    if value is None:
-        return default
-    try:
-        return parse(str(value))
-    except ValueError:
-        raise pytest.UsageError(f"{option}={value}: expected {expected}") from None
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-def _natural(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError(text)
-    return number
-
-
-def _seconds(text: str) -> float | None:
-    if text == "none":
-        return None
-    number = float(text)
-    if not 0 < number <= _LONGEST:  # also if it is NaN
-        raise ValueError(text)
-    return number
-
-
-def _size(text: str) -> int | None:
-    return None if text == "auto" else _positive(text)
-
-
-def _pairs(text: str) -> int | None:
-    return None if text == "paper" else _positive(text)
+    return _entries(value) or [entry for entry in _variable("VLGATE_DATA", "DIR").split(os.pathsep) if entry.strip()]
 
 
 def _thresholds(config: pytest.Config, given: Any, *, scenes: bool) -> Path | None:
-    """The thresholds file; the shipped one only for a run of the embedded ``scenes``, None if there is no other."""
     if given:
         return _base(config, "thresholds") / str(given)
     package = Path(__file__).parents[1]
@@ -292,7 +195,6 @@ def _thresholds(config: pytest.Config, given: Any, *, scenes: bool) -> Path | No
 
 
 def _results(config: pytest.Config, given: Any, model: str) -> Path:
-    """The folder that the user names, or a new one of this time and model."""
     base = _base(config, "results")
     if given:
         return base / str(given)
@@ -304,7 +206,6 @@ def _results(config: pytest.Config, given: Any, model: str) -> Path:
 
 
 def _cache(config: pytest.Config, given: Any) -> Path | None:
-    """The folder of the cache; None for no cache. ``VLGATE_CACHE`` takes the place of the default."""
     if given:
         return _cache_folder("--cache", str(given), _base(config, "cache"))
     named = _variable("VLGATE_CACHE", "DIR or off")
@@ -322,5 +223,4 @@ def _cache_folder(option: str, named: str, base: Path) -> Path | None:
 
 
 def time_name() -> str:
-    """Return the current time as the beginning of a folder's name."""
     return datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")

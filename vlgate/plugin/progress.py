@@ -22,7 +22,6 @@ class Estimate:
     """The estimate of one session, from the pace of its model."""
 
     def __init__(self, pace: Pace, cases: int, workers: int) -> None:
-        """Estimate the time that ``workers`` processes take to ask ``cases``."""
         self.pace = pace
         self.cases = cases
         self.seconds = pace.seconds_for(cases, workers)
@@ -118,7 +117,7 @@ class Progress:
     """Counts judged cases, and shows their rate and the time that is left."""
 
     def __init__(self, reporter: Any, total: int, *, bar: bool) -> None:
-        """Count up to ``total`` on pytest's terminal reporter, with a bar if ``bar`` is true, otherwise with lines."""
+        # Count up to ``total`` on pytest's terminal reporter, with a bar if ``bar`` is true, otherwise with lines
         self.reporter = reporter
         self.total = total
         self.done = 0
@@ -127,11 +126,9 @@ class Progress:
 
     @property
     def draws(self) -> bool:
-        """Whether a bar replaces pytest's letters."""
         return self.bar is not None
 
     def advance(self, cases: int) -> None:
-        """Count more cases."""
         self.done += cases
         if self.bar is not None:
             self.bar.update(self.bar.task_ids[0], advance=cases, refresh=True)
@@ -153,7 +150,6 @@ class Progress:
         return f"vlgate: {self.done:,} of {self.total:,} cases, {rate:,.0f} per second, {left:,.0f} s left"
 
     def close(self) -> None:
-        """Remove the bar."""
         if self.bar is not None:
             self.bar.stop()
 
@@ -167,7 +163,6 @@ def _bar(reporter: Any, total: int) -> Any:
         """Cases per second."""
 
         def render(self, task: Task) -> Text:
-            """Return the rate as text."""
             return Text(f"{task.speed or 0:,.0f} per second")
 
     # Write to the file of pytest's own writer, because standard output is captured during tests.

@@ -18,7 +18,7 @@ from vlgate.plugin.ending import NO_MODEL, Ending, ExitGuard, escape_crash, flag
 from vlgate.plugin.progress import Progress, announce, say_costs
 from vlgate.record.replies import pack
 from vlgate.record.results_folder import nothing_run
-from vlgate.record.verdict import QUIET
+from vlgate.record.verdict import OK_STATUSES
 from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
@@ -42,7 +42,6 @@ class Run(Asked):
     """One session. The process that the user started collects and judges; xdist's workers only score."""
 
     def __init__(self, config: pytest.Config) -> None:
-        """Keep the configuration; data and model are read and loaded later, if they are needed."""
         super().__init__(config)
         self.collected = Collected()
         self.shrunk: dict[str, Shrunk] = {}
@@ -62,10 +61,7 @@ class Run(Asked):
         self.allure = allure_link.connect(config)
 
     def start(self) -> None:
-        """Check the options before any worker starts, in the process that the user started.
-
-        Raises: pytest.UsageError, which pytest prints as one line before it exits with status 4.
-        """
+        """Check the options before any worker starts, in the process that the user started."""
         if self.allure is not None:
             self.allure.start()
         if self.worker is not None or not parse_options.asks_for_suite(self.config):
@@ -78,7 +74,6 @@ class Run(Asked):
             self.exits.start()
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
-        """Make one item per batch of the capability that the test is marked with."""
         capability = next((name for name in CAPABILITIES if metafunc.definition.get_closest_marker(name)), None)
         if "batch" not in metafunc.fixturenames or capability is None:
             return
@@ -118,7 +113,6 @@ class Run(Asked):
         return self.predictor
 
     def _foreseeing(self, predictor: ModelPredictor, batches: Sequence[Batch], *, small: bool) -> Predictor:
-        """The predictor that asks coming requests, too, if this process runs all tests, in an order that it knows."""
         if self.options.ray:
             from vlgate.asking.request_prefetch import ForeseeingPredictor
             from vlgate.run.cluster import calls_at_once
@@ -137,7 +131,6 @@ class Run(Asked):
         return Closing(self)
 
     def ledger(self, item: pytest.Item) -> ItemLedger:
-        """Return the object that a test gives its verdicts to."""
         return ItemLedger(item, given=lambda: self.predictor)
 
     def search(self, item: pytest.Item) -> ItemSearch:
@@ -155,7 +148,6 @@ class Run(Asked):
             say_costs(self)
 
     def attach(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> pytest.TestReport:
-        """Attach the replies of a scored batch to its report."""
         self.limits.observe(call)
         if call.excinfo is not None and isinstance(call.excinfo.value, ClusterEndedError):
             item.session.shouldfail = printable(str(call.excinfo.value))  # no other test could be scored
@@ -179,9 +171,6 @@ class Run(Asked):
             self.allure.see(report)
         if self.worker is None and hasattr(report, PACE):
             self.estimate = announce(self, *getattr(report, PACE))
-        rows = rows_of(report)
-        if self.worker is None and rows is not None and report.nodeid in self.collected.expected:
-            self.journal.add(report.nodeid, batch_name(report.nodeid), rows)
         cases = 0 if self.worker is not None else self.collected.take(report, lambda: self.digest)
         if cases:
             self._count(cases)
@@ -204,13 +193,11 @@ class Run(Asked):
         return "missed", "" if hidden else "m", "" if hidden else (word, {"yellow": True})
 
     def show(self, item: pytest.Item) -> None:
-        """Hold back what allure-pytest writes of a batch: its cases are shown when the session ends."""
         batch = getattr(item, "callspec", None) and item.callspec.params.get("batch")  # type: ignore[attr-defined]
         if isinstance(batch, Batch) and self.allure is not None:
             self.allure.hush()
 
     def meet(self, output: Mapping[str, Any]) -> None:
-        """Take the description of its model that a worker sends as it ends."""
         self.offered = self.offered or bool(output.get("vlgate_offered"))
         if "vlgate_model" in output:
             from vlgate.record.model_card import card_from
@@ -241,13 +228,12 @@ class Run(Asked):
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
             elif self.collected.expected or self.shrunk or self._left_out(session):
                 self.closing.conclude(session)
-            elif self.unasked and self.options.require_gates and session.exitstatus in QUIET:
+            elif self.unasked and self.options.require_gates and session.exitstatus in OK_STATUSES:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        elif self.requires_gates and session.exitstatus in QUIET:
+        elif self.requires_gates and session.exitstatus in OK_STATUSES:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def summarize(self, reporter: Any) -> None:
-        """Print the result table."""
         if self.config.option.collectonly and parse_options.asks_for_suite(self.config):
             for line in nothing_run(self.options):
                 reporter.write_line(line)
@@ -262,7 +248,6 @@ class Run(Asked):
             self.closing.summarize(reporter, self.result)
 
     def count(self, stats: dict[str, list[Any]]) -> None:
-        """Let pytest's last line count cases."""
         if self.result is not None:
             count_cases(stats)
 
@@ -273,14 +258,12 @@ class Run(Asked):
 
     @property
     def _refused(self) -> bool:
-        """Whether the run did not pass: a gate says so, it is incomplete, or it has no model or no judged gate."""
         if self.result is None:
             lacking = self.requires_gates or (self.unasked and self.options.require_gates)
             return bool(self.ending.no_model) or lacking
         return bool(self.closing.outcome(self.result).status)
 
     def _left_out(self, session: pytest.Session) -> bool:
-        """Whether the suite was asked for, but all of its tests were deselected in favour of others."""
         asked = not self.searches and (self.offered or parse_options.names_suite(self.config))
         return asked and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
 

@@ -24,7 +24,6 @@ class SearchHooks:
         self.run = run
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Make one item per case of the sample."""
         if "subject" not in metafunc.fixturenames or metafunc.definition.get_closest_marker(SHRINK) is None:
             return
         try:
@@ -36,7 +35,6 @@ class SearchHooks:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Show Allure what the search found."""
         start = time()
         try:
             return (yield)
@@ -65,7 +63,6 @@ class SearchHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> object:
-        """Show a broken case as a status of its own."""
         row = getattr(report, "vlgate_shrunk", None)
         if row is None or row["ending"] != "broken" or not report.passed:
             return None
@@ -73,7 +70,6 @@ class SearchHooks:
 
 
 def _subject(item: pytest.Item) -> Batch | None:
-    """The batch of the item's one case, None if the item has none."""
     callspec = getattr(item, "callspec", None)
     found = None if callspec is None else callspec.params.get("subject")
     return found if isinstance(found, Batch) else None

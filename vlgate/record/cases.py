@@ -1,11 +1,12 @@
-"""The judged cases of a run as columns, in memory and read back from cases.parquet."""
+"""The cases of a run in columns, in memory and read back from cases.parquet alike."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
@@ -14,51 +15,160 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.gates.decide import Coverage, Judged
-from vlgate.metrics.clusters import case_clusters, clusters, image_of, recorded_clusters
+from vlgate.metrics.clusters import clusters, image_of, recorded_clusters
 from vlgate.metrics.compute import Columns, metrics
 from vlgate.metrics.measures import group_codes
 from vlgate.metrics.names import HEADLINE
 from vlgate.record.controls import read_controls
 from vlgate.record.folder import AGAIN, CASES, METRICS, NAME_ANOTHER, RecordedRun, refuse_pipe
 from vlgate.record.schema import fitted
-from vlgate.types import UNREADABLE, FloatArray, Request, Shape, Verdict, text_of, undrawn
+from vlgate.types import UNREADABLE, FloatArray, Request, Shape, text_of, undrawn
 
-# The cases of a task as columns: what was asked, and how it was judged.
+TEXTS = ("task", "case", "state", "tags", "origin", "why")
+LISTS = ("images", "texts", "truths", "scores", "answers")
+NO_FACTS = frozenset({*TEXTS, *LISTS, "right"})
+STATES = ("judged", "unscored", "skipped")
+_EACH_REQUEST = ("texts", "truths")  # the lists that have a text for each request
+_SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # those of files that name no shape
+_TAGS = {"type": "object", "additionalProperties": {"type": "string"}}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedCases:
-    """The judged cases of a task, in one row each.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CaseTable:
+    """The n cases of a task in columns: what was asked, what was replied, and how it was judged.
+
+    ``case_table`` makes it from verdicts, ``case_tables`` from the folder of a run. A column becomes Python values when
+    it is first read.
 
     Attributes:
-        ids: the ids of the cases, shape (n,).
-        asked: a digest of the images, texts and truths of each case.
-        images: the name of the cluster of each case; see ``metrics.clusters.recorded_clusters``.
-        facts: what each case contributes to the metrics, by name, shape (n,); NaN if the case does not have it.
-        answers: the answers of each case, one per request.
-        unjudged: the ids of the other cases.
+        shape: the shape of the cases.
+        together: whether the images of a case were asked about together.
+        rows: a table of pyarrow with the columns of ``cases.parquet``, n rows.
     """
 
-    ids: tuple[str, ...]
-    asked: tuple[str, ...]
-    images: tuple[str, ...]
-    facts: Mapping[str, FloatArray]
-    answers: tuple[tuple[str | None, ...], ...]
-    unjudged: tuple[str, ...]
+    shape: Shape
+    together: bool = False
+    rows: Any = field(repr=False)
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+    def column(self, name: str) -> list[Any]:
+        values: list[Any] = self.rows.column(name).to_pylist()
+        return values
+
+    def take(self, rows: Sequence[int] | NDArray[Any]) -> CaseTable:
+        return replace(self, rows=rows_at(self.rows, np.asarray(rows)))
+
+    @cached_property
+    def judged(self) -> CaseTable:
+        kept = [row for row, state in enumerate(self.states) if state == "judged"]
+        return self if len(kept) == len(self) else self.take(kept)
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(self.column("case"))
+
+    @cached_property
+    def states(self) -> tuple[str, ...]:
+        """Whether each case is ``judged``, ``unscored`` or ``skipped``."""
+        return tuple(self.column("state"))
+
+    @cached_property
+    def right(self) -> tuple[bool | None, ...]:
+        return tuple(self.column("right"))
+
+    @cached_property
+    def images(self) -> tuple[tuple[str | None, ...], ...]:
+        """The keys of the images of the requests of each case; None for a request without an image."""
+        return tuple(map(tuple, self.column("images")))
+
+    @cached_property
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(map(tuple, self.column("texts")))
+
+    @cached_property
+    def truths(self) -> tuple[tuple[str, ...], ...]:
+        """The truths of each case: ``true`` or ``false`` for a text, the right answer for a question."""
+        return tuple(map(tuple, self.column("truths")))
+
+    @cached_property
+    def answers(self) -> tuple[tuple[str | None, ...], ...]:
+        """The answers of each case, one per request; None for a text, and for a tie."""
+        return tuple(map(tuple, self.column("answers")))
+
+    @cached_property
+    def tags(self) -> tuple[Mapping[str, str], ...]:
+        written = self.column("tags")
+        known = {text: json.loads(text) for text in dict.fromkeys(written)}
+        return tuple(known[text] for text in written)
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The scores, shape (n, k); NaN for a question, and behind the last one of a case with fewer than others."""
+        import pyarrow.compute as pc
+
+        column = self.rows.column("scores")
+        sizes = np.array(pc.list_value_length(column).to_pylist(), dtype=np.intp)
+        scores = np.full((len(self), int(sizes.max(initial=0))), np.nan)
+        scores[np.arange(scores.shape[1]) < sizes[:, None]] = numbers(pc.list_flatten(column))
+        return scores
+
+    @cached_property
+    def case_metrics(self) -> Mapping[str, FloatArray]:
+        """What each case contributes to the metrics, by name, shape (n,); NaN if a case does not have it."""
+        values = {name: numbers(self.rows.column(name)) for name in fact_names(self.rows)}
+        return {name: column for name, column in values.items() if not np.isnan(column).all()}
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """A digest of what each case asks; see ``digest_of``."""
+        return tuple(map(digest_of, self.images, self.texts, self.truths))
+
+    @cached_property
+    def clusters(self) -> tuple[str, ...]:
+        """The name of the cluster of images of each case; see ``metrics.clusters.recorded_clusters``."""
+        return recorded_clusters(self.ids, self.images, together=self.together)
+
+    def metric_columns(self) -> Columns:
+        """Return what the metrics of the task are computed from; all cases must be judged."""
+        unknown, known = np.full(len(self), np.nan), self.case_metrics
+        return Columns(
+            shape=self.shape,
+            scores=self.scores,
+            # Whether the model accepts the caption and the foil of a pair is in the file only as these two facts.
+            accepted=np.stack([known.get("p_c", unknown), 1.0 - known.get("p_f", unknown)], axis=1),
+            facts=known,
+            images=clusters(self.clusters).codes,
+            groups=group_codes(self.tags),
+        )
 
 
-def judged_cases(verdicts: Sequence[Verdict]) -> JudgedCases:
-    """Put the verdicts of a task into columns."""
-    judged = [verdict for verdict in verdicts if verdict.state == "judged"]
-    names = dict.fromkeys(fact for verdict in judged for fact in verdict.facts)
-    return JudgedCases(
-        ids=tuple(verdict.case.id for verdict in judged),
-        asked=tuple(asked_of(verdict.case.requests, verdict.case.truths) for verdict in judged),
-        images=case_clusters([verdict.case for verdict in judged]),
-        facts={name: np.array([verdict.facts.get(name, np.nan) for verdict in judged]) for name in names},
-        answers=tuple(tuple(reply.answer for reply in verdict.predictions) for verdict in judged),
-        unjudged=tuple(verdict.case.id for verdict in verdicts if verdict.state != "judged"),
+def case_tables(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
+    """Return the cases of each task of a finished run, in the order of ``cases.parquet``."""
+    rows = read_cases(run) if rows is None else rows
+    names = rows.column("task").combine_chunks().dictionary_encode()
+    codes, number = (
+        np.from_dlpack(names.indices),
+        {task: code for code, task in enumerate(names.dictionary.to_pylist())},
     )
+    tables = {}
+    for task in dict.fromkeys((*number, *run.figures["tasks"])):
+        own = rows_at(rows, np.flatnonzero(codes == number.get(task)))
+        figures = run.figures["tasks"].get(task, {})
+        shape: Shape = figures.get("shape") or shape_of(CaseTable(shape="pair", rows=own).judged.case_metrics)
+        tables[task] = CaseTable(shape=shape, together=figures.get("ask") == "together", rows=own)
+    return tables
+
+
+def shape_of(facts: Iterable[str]) -> Shape:
+    """Return the shape of a task by the facts that its cases have; a task without judged cases counts as pairs.
+
+    >>> shape_of(["acc_r", "tied"]), shape_of(["set_acc"])
+    ('pair', 'active_passive_set')
+    """
+    known = set(facts)
+    return next((shape for shape in _SHAPES if HEADLINE[shape] in known), "pair")
 
 
 def asked_of(requests: Sequence[Request], truths: Sequence[bool | str]) -> str:
@@ -76,8 +186,8 @@ def digest_of(images: Sequence[str | None], texts: Sequence[str], truths: Sequen
     >>> digest_of(["a.jpg"], ["a cup"], ["true"]) == digest_of(["a.jpg"], ["a cup"], ["false"])
     False
     """
-    told = json.dumps([list(images), list(texts), list(truths)], ensure_ascii=True)
-    return blake2b(told.encode("ascii"), digest_size=8).hexdigest()
+    content = json.dumps([list(images), list(texts), list(truths)], ensure_ascii=True)
+    return blake2b(content.encode("ascii"), digest_size=8).hexdigest()
 
 
 def truth_of(truth: bool | str) -> str:
@@ -87,21 +197,11 @@ def truth_of(truth: bool | str) -> str:
 
 # Read ``cases.parquet`` of a finished run: its rows, checked before they are used.
 
-TEXTS = ("task", "case", "state", "tags", "origin", "why")
-LISTS = ("images", "texts", "truths", "scores", "answers")
-NO_FACTS = frozenset({*TEXTS, *LISTS, "right"})
-_WHOLE = ("texts", "truths")
-"""The lists that have a text for each request."""
-STATES = ("judged", "unscored", "skipped")
-_TAGS = {"type": "object", "additionalProperties": {"type": "string"}}
-
 
 def read_cases(run: RecordedRun) -> Any:
     """Read all rows.
 
     Returns: a table of pyarrow with the columns of ``cases.parquet``; the lists of a row have equal lengths.
-    Raises: OptionError if the file is missing, cannot be read or is damaged, or if it has not the rows that
-        ``metrics.json`` counts; the message names the file, the column and the remedy.
     """
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
@@ -143,28 +243,23 @@ def numbers(column: Any) -> FloatArray:
     """Return a column of numbers as an array of shape (n,), NaN for an empty cell; it imports no pandas either."""
     import pyarrow as pa
 
-    cells = column.combine_chunks()
-    found = np.full(len(cells), np.nan)
-    found[np.from_dlpack(cells.is_valid().cast(pa.uint8())) == 1] = np.from_dlpack(cells.drop_null())
-    return found
+    cells = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    values = np.full(len(cells), np.nan)
+    values[np.from_dlpack(cells.is_valid().cast(pa.uint8())) == 1] = np.from_dlpack(cells.drop_null())
+    return values
 
 
 def tags_of(run: RecordedRun, table: Any) -> list[dict[str, str]]:
-    """Return the tags of each row.
-
-    Raises: OptionError if those of a row are not a JSON object of texts.
-    """
-    found: dict[str, dict[str, str]] = {}
+    known: dict[str, dict[str, str]] = {}
     for text in table.column("tags").unique().to_pylist():
         try:
-            found[text] = fitted(json.loads(text), _TAGS, _TAGS)
+            known[text] = fitted(json.loads(text), _TAGS, _TAGS)
         except (ValueError, RecursionError):
             raise run.wrong(f"{CASES} is damaged: tags={text[:40]!r} is not a JSON object of texts") from None
-    return [found[text] for text in table.column("tags").to_pylist()]
+    return [known[text] for text in table.column("tags").to_pylist()]
 
 
 def _typed(table: Any, run: RecordedRun) -> Any:
-    """The table with the documented types, which other programs may have written in a wider form."""
     import pyarrow as pa
 
     lists = {name: pa.list_(pa.float64() if name == "scores" else pa.string()) for name in LISTS}
@@ -189,22 +284,21 @@ def _refuse_damaged(table: Any, run: RecordedRun) -> None:
         raise run.wrong(f"{CASES} is damaged: {fault}")
     tags_of(run, table)
     counted = {entry["values"]: entry["counts"] for entry in table.column("task").value_counts().to_pylist()}
-    told = {name: task["cases"] for name, task in run.figures["tasks"].items() if task["cases"]}
-    for name in sorted({*counted, *told}):
-        rows, cases = counted.get(name, 0), told.get(name, 0)
+    stated = {name: task["cases"] for name, task in run.figures["tasks"].items() if task["cases"]}
+    for name in sorted({*counted, *stated}):
+        rows, cases = counted.get(name, 0), stated.get(name, 0)
         if rows != cases:
             raise run.wrong(f"{CASES} has {rows:,} cases of {name}, {run.folder.name}/metrics.json has {cases:,}")
 
 
 def _faults(table: Any) -> Iterator[str]:
-    """What is wrong with the cells of a table, in a sentence each."""
     import pyarrow.compute as pc
 
     for name in (*TEXTS, *LISTS):
         if table.column(name).null_count:
             yield f"the column {name!r} has an empty cell"
     flat = {name: pc.list_flatten(table.column(name)) for name in LISTS}
-    yield from (f"a list of the column {name!r} has an empty cell" for name in _WHOLE if flat[name].null_count)
+    yield from (f"a list of the column {name!r} has an empty cell" for name in _EACH_REQUEST if flat[name].null_count)
     other = set(table.column("state").unique().to_pylist()) - set(STATES)
     if other:
         yield f"state={min(other)!r} is none of {', '.join(STATES)}"
@@ -226,110 +320,60 @@ def _faults(table: Any) -> Iterator[str]:
         yield "a case has no request"
 
 
-# What the gates of a finished run are decided from again: the judged cases of each task, from its rows.
-
-_SHAPES: tuple[Shape, ...] = ("pair", "quad", "active_passive_set", "questions")  # those of files that name no shape
+# What the gates of a finished run are decided from again.
 
 
-def shape_of(facts: Iterable[str]) -> Shape:
-    """Return the shape of a task by the facts that its cases have; a task without judged cases counts as pairs.
-
-    >>> shape_of(["acc_r", "tied"]), shape_of(["set_acc"])
-    ('pair', 'active_passive_set')
-    """
-    known = set(facts)
-    return next((shape for shape in _SHAPES if HEADLINE[shape] in known), "pair")
-
-
-def judged_tasks(run: RecordedRun, table: Any) -> dict[str, Judged]:
-    """Return what the gates of each task are decided from.
-
-    Args:
-        run: the run.
-        table: its rows; see ``read_cases``.
-
-    Raises: OptionError if a metric that the rows give is not that of ``metrics.json``.
-    """
-    names = table.column("task").combine_chunks().dictionary_encode()
-    codes, known = names.indices.to_numpy(), names.dictionary.to_pylist()
+def judged_tasks(run: RecordedRun, tables: Mapping[str, CaseTable]) -> dict[str, Judged]:
+    """Return what the gates of each task are decided from; ``tables`` are the cases of the run by task."""
     controls = read_controls(run)
     lacking = {name: one["lacking"] for name, one in run.figures.get("controls", {}).items() if one.get("lacking")}
-    found: dict[str, Judged] = {}
-    for task, told in run.figures["tasks"].items():
-        places = np.flatnonzero(codes == known.index(task)) if task in known else np.array([], dtype=np.intp)
-        judged = _judged(run, table.take(places), told)
-        found[task] = replace(judged, controls=controls.get(task, {}), lacking=lacking)
-        _refuse_other_figures(run, task, found[task], told["metrics"])
-    for task, told in run.figures.get("unasked", {}).items():
-        coverage = Coverage(cases=0, judged=0, unscored=0, skipped=0, deselected=told["cases"], distinct=0)
-        found[task] = Judged(shape=told["shape"], coverage=coverage)
-    return found
+    tasks: dict[str, Judged] = {}
+    for task, figures in run.figures["tasks"].items():
+        table = tables[task]
+        columns = table.judged.metric_columns()
+        tasks[task] = Judged(
+            shape=table.shape,
+            coverage=_coverage(table, figures),
+            columns=columns,
+            metrics=metrics(columns),
+            controls=controls.get(task, {}),
+            lacking=lacking,
+        )
+        _refuse_other_figures(run, task, tasks[task], figures["metrics"])
+    for task, figures in run.figures.get("unasked", {}).items():
+        coverage = Coverage(cases=0, judged=0, unscored=0, skipped=0, deselected=figures["cases"], distinct=0)
+        tasks[task] = Judged(shape=figures["shape"], coverage=coverage)
+    return tasks
 
 
-def _judged(run: RecordedRun, rows: Any, told: Mapping[str, Any]) -> Judged:
-    """What the gates of a task are decided from, from all its rows and its part of ``metrics.json``."""
-    states = np.array(rows.column("state").to_pylist(), dtype=str)
-    kept = rows.take(np.flatnonzero(states == "judged"))
-    facts = {name: _numbers(kept, name) for name in fact_names(kept)}
-    facts = {name: values for name, values in facts.items() if not np.isnan(values).all()}
-    images, texts = (kept.column(name).to_pylist() for name in ("images", "texts"))
-    named = len({(tuple(keys), tuple(said)) for keys, said in zip(images, texts, strict=True)})
-    coverage = Coverage(
-        cases=len(states),
-        judged=len(images),
-        unscored=int((states == "unscored").sum()),
-        skipped=int((states == "skipped").sum()),
-        deselected=told["deselected"],
-        distinct=told.get("distinct", {}).get("cases", named),
-        copies=told.get("distinct", {}).get("copies", ""),
-        disputed=told.get("disputed", {}).get("left_out", 0),
-        corrected=told.get("disputed", {}).get("corrected", 0),
-        unread=int((facts["read"] < 1.0).sum()) if "read" in facts else 0,
-        unreadable=told["left_out"].get(UNREADABLE, 0),
-        undrawn=undrawn(told["left_out"]),
+def _coverage(table: CaseTable, figures: Mapping[str, Any]) -> Coverage:
+    judged, distinct, disputed = table.judged, figures.get("distinct", {}), figures.get("disputed", {})
+    read = judged.case_metrics.get("read", np.array([]))
+    return Coverage(
+        cases=len(table),
+        judged=len(judged),
+        unscored=table.states.count("unscored"),
+        skipped=table.states.count("skipped"),
+        deselected=figures["deselected"],
+        distinct=distinct.get("cases", len(set(zip(judged.images, judged.texts, strict=True)))),
+        copies=distinct.get("copies", ""),
+        disputed=disputed.get("left_out", 0),
+        corrected=disputed.get("corrected", 0),
+        unread=int((read < 1.0).sum()),
+        unreadable=figures["left_out"].get(UNREADABLE, 0),
+        undrawn=undrawn(figures["left_out"]),
     )
-    shape: Shape = told.get("shape") or shape_of(facts)
-    together = told.get("ask") == "together"
-    columns = Columns(
-        shape=shape,
-        scores=_scores(kept),
-        accepted=_accepted(facts, len(images)),
-        facts=facts,
-        images=clusters(recorded_clusters(kept.column("case").to_pylist(), images, together=together)).codes,
-        groups=group_codes(tags_of(run, kept)),
-    )
-    return Judged(shape=shape, coverage=coverage, columns=columns, metrics=metrics(columns))
 
 
-def _numbers(rows: Any, name: str) -> FloatArray:
-    return np.asarray(rows.column(name).to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def _scores(rows: Any) -> FloatArray:
-    """The scores of each case, shape (n, k); NaN behind the last one of a case that has fewer than others."""
-    import pyarrow.compute as pc
-
-    sizes = np.asarray(pc.list_value_length(rows.column("scores")).to_numpy(zero_copy_only=False), dtype=np.intp)
-    found = np.full((rows.num_rows, int(sizes.max(initial=0))), np.nan)
-    flat = pc.list_flatten(rows.column("scores")).to_numpy(zero_copy_only=False)
-    found[np.arange(found.shape[1]) < sizes[:, None]] = np.asarray(flat, dtype=np.float64)
-    return found
-
-
-def _accepted(facts: Mapping[str, FloatArray], n: int) -> FloatArray:
-    """Whether the model accepts the caption and the foil of each pair, from the facts that say so."""
-    unknown = np.full(n, np.nan)
-    return np.stack([facts.get("p_c", unknown), 1.0 - facts.get("p_f", unknown)], axis=1)
-
-
-def _refuse_other_figures(run: RecordedRun, task: str, found: Judged, told: Mapping[str, Any]) -> None:
-    """Refuse rows whose metrics are not those of the figures: one of the files is of another run, or was changed."""
-    for name, metric in found.metrics.items():
-        given = told.get(name)
+def _refuse_other_figures(run: RecordedRun, task: str, judged: Judged, figures: Mapping[str, Any]) -> None:
+    for name, metric in judged.metrics.items():
+        given = figures.get(name)
         if given is None or given["n"] != metric.n or abs(given["value"] - metric.value) > 1e-9:
-            said = "no value" if given is None else f"{given['value']:.6f} of {given['n']:,}"
-            problem = f"{METRICS} has {name} of {task} as {said}, but {CASES} gives {metric.value:.6f} of {metric.n:,}"
-            raise run.wrong(problem, "name a folder whose files are of one run")
+            stated = "no value" if given is None else f"{given['value']:.6f} of {given['n']:,}"
+            gives = f"{CASES} gives {metric.value:.6f} of {metric.n:,}"
+            raise run.wrong(
+                f"{METRICS} has {name} of {task} as {stated}, but {gives}", "name a folder whose files are of one run"
+            )
 
 
 def plain_id(name: str) -> str:

@@ -5,109 +5,67 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.errors import OptionError
-from vlgate.metrics.clusters import Clusters, clusters, recorded_clusters
+from vlgate.metrics.clusters import Clusters, clusters
 from vlgate.metrics.names import HEADLINE, NAMES
 from vlgate.metrics.paired import chance_of_change, difference, whole
-from vlgate.record.cases import JudgedCases, asked_of, digest_of, fact_names, read_cases, shape_of
+from vlgate.record.cases import CaseTable, asked_of, case_tables
 from vlgate.record.folder import RecordedRun, read_run, refuse_incomplete
-from vlgate.types import Difference, FloatArray, Shape, Task, Ties
+from vlgate.types import Difference, FloatArray, Task, Ties
 
-# Read an earlier run from its results folder, to compare another one with it.
+# A run that is compared: the earlier one from its results folder, the later one also as it ends.
 
-_COLUMNS = ("task", "case", "state", "images", "texts", "truths", "answers")
 NEEDED = frozenset({"model", "run", "tasks"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EarlierRun:
-    """An earlier run: its model, what it was asked for, and its cases and their shape by task.
+class FinishedRun:
+    """A run to compare: its model, its settings and its cases by task.
 
-    ``named`` is how the user named its folder. ``version`` is that of vlgate, empty if it is unknown.
+    ``fingerprint`` and ``version``, that of vlgate, are empty if they are unknown. ``partial`` names the tasks that are
+    asked only in part, because cases were deselected: if the run is the later one, the other cases are not compared,
+    and no gate on such a task can pass. ``named`` is how the user named the folder.
     """
 
-    folder: Path
-    named: str
     model: str
-    fingerprint: str
+    fingerprint: str = ""
     seed: int
     ties: Ties
-    version: str
-    tasks: Mapping[str, JudgedCases] = field(repr=False)
-    shapes: Mapping[str, Shape] = field(repr=False)
+    version: str = ""
+    tasks: Mapping[str, CaseTable] = field(repr=False)
+    partial: frozenset[str] = frozenset()
+    folder: Path = Path()
+    named: str = ""
 
 
-def read_earlier(folder: Path, named: str) -> EarlierRun:
+def read_earlier(folder: Path, named: str) -> FinishedRun:
     """Read a complete run.
 
-    Args:
-        folder: its results folder.
-        named: how the user named the folder, such as ``--baseline before``; messages begin with it.
-
-    Raises: OptionError if the folder holds no run, an incomplete or damaged one or one of another format, or if a file
-        cannot be read; the message names the file and the remedy.
+    ``named``: how the user named the folder, such as ``--baseline before``; messages begin with it.
     """
-    return earlier_of(read_run(folder, named, NEEDED))
+    return finished_run(read_run(folder, named, NEEDED))
 
 
-def earlier_of(run: RecordedRun) -> EarlierRun:
-    """Return a run as what another one is compared with.
-
-    Raises: OptionError if the run is incomplete, or if its cases cannot be read.
-    """
+def finished_run(run: RecordedRun, tables: Mapping[str, CaseTable] | None = None) -> FinishedRun:
+    """Return a complete run as what another is compared with; ``tables`` are its cases, if they were read already."""
     refuse_incomplete(run)
-    figures = run.figures
-    tasks = judged_rows(run, read_cases(run))
-    told = {name: figures["tasks"].get(name, {}).get("shape") for name in tasks}
-    return EarlierRun(
+    return FinishedRun(
         folder=run.folder,
         named=run.named,
         model=run.model,
-        fingerprint=figures["model"]["fingerprint"],
-        seed=figures["run"]["seed"],
-        ties=figures["run"]["ties"],
+        fingerprint=run.figures["model"]["fingerprint"],
+        seed=run.figures["run"]["seed"],
+        ties=run.figures["run"]["ties"],
         version=run.version,
-        tasks=tasks,
-        shapes={name: told[name] or shape_of(cases.facts) for name, cases in tasks.items()},
-    )
-
-
-def judged_rows(run: RecordedRun, table: Any) -> dict[str, JudgedCases]:
-    """Return the rows of ``cases.parquet`` of a run by task; see ``read_cases``."""
-    columns = {name: table.column(name).to_pylist() for name in _COLUMNS}
-    facts = {name: table.column(name).to_numpy(zero_copy_only=False).astype(np.float64) for name in fact_names(table)}
-    rows: dict[str, list[int]] = {}
-    for row, task in enumerate(columns["task"]):
-        rows.setdefault(task, []).append(row)
-    return {task: _one(columns, facts, found, run.figures["tasks"].get(task, {})) for task, found in rows.items()}
-
-
-def _one(
-    columns: Mapping[str, list[Any]], facts: Mapping[str, Any], rows: list[int], told: Mapping[str, Any]
-) -> JudgedCases:
-    judged = [row for row in rows if columns["state"][row] == "judged"]
-    kept = {name: values[judged] for name, values in facts.items()}
-    kept = {name: values for name, values in kept.items() if not np.isnan(values).all()}
-    asked = [(columns["images"][row], columns["texts"][row], columns["truths"][row]) for row in judged]
-    ids = tuple(columns["case"][row] for row in judged)
-    return JudgedCases(
-        ids=ids,
-        asked=tuple(digest_of(*one) for one in asked),
-        images=recorded_clusters(ids, [images for images, _, _ in asked], together=told.get("ask") == "together"),
-        facts=kept,
-        answers=tuple(tuple(columns["answers"][row]) for row in judged),
-        unjudged=tuple(columns["case"][row] for row in rows if columns["state"][row] != "judged"),
+        tasks=case_tables(run) if tables is None else tables,
     )
 
 
 # Compare two runs case by case: what is newly broken, what is fixed, and the difference of each metric.
 
-Rows = NDArray[np.intp]
 SHOWN = 3
 _REMEDY = "run the same cases, or name another run"
 
@@ -166,7 +124,6 @@ class TaskChange:
 
     @property
     def test(self) -> str:
-        """The name of the test that gives ``p``."""
         values = self.values.get(self.headline)
         return "McNemar p" if values is None or values.independent else "p by image"
 
@@ -185,36 +142,14 @@ class Comparison:
     that only one of them has.
     """
 
-    earlier: EarlierRun
+    earlier: FinishedRun
     tasks: Mapping[str, TaskChange]
     unlike: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaterRun:
-    """What a comparison needs of the later run: its model, settings, and cases by task with the shape of each.
-
-    ``fingerprint`` and ``version`` are empty if they are unknown. ``partial`` names the tasks that are asked only in
-    part, because cases were deselected: these cases are not compared, and no gate on such a task can pass.
-    """
-
-    name: str
-    fingerprint: str
-    seed: int
-    ties: Ties
-    version: str
-    tasks: Mapping[str, JudgedCases] = field(repr=False)
-    shapes: Mapping[str, Shape] = field(repr=False)
-    partial: frozenset[str] = frozenset()
-
-
-def refuse_unlike(earlier: EarlierRun, tasks: Sequence[Task], ties: Ties) -> None:
-    """Refuse an earlier run that cannot be compared with a run of these tasks, before anything is asked.
-
-    Raises: OptionError if exact ties count otherwise, if no task is common, or if a common task of the earlier run has
-        a case that is not in the plan, or asks something else there.
-    """
+def refuse_unlike(earlier: FinishedRun, tasks: Sequence[Task], ties: Ties) -> None:
+    """Refuse an earlier run that cannot be compared with a run of these tasks, before anything is asked."""
     planned = {
         task.id: {case.id: asked_of(case.requests, case.truths) for case in task.cases}
         for task in tasks
@@ -223,28 +158,24 @@ def refuse_unlike(earlier: EarlierRun, tasks: Sequence[Task], ties: Ties) -> Non
     _refuse(earlier, ties, planned)
 
 
-def compare(earlier: EarlierRun, later: LaterRun) -> Comparison:
-    """Compare two runs case by case.
-
-    Raises: OptionError as ``refuse_unlike`` does.
-    """
+def compare(earlier: FinishedRun, later: FinishedRun) -> Comparison:
     common = {name: cases for name, cases in later.tasks.items() if name in earlier.tasks}
     planned = {
-        name: {**dict(zip(cases.ids, cases.asked, strict=True)), **dict.fromkeys(cases.unjudged, "")}
+        name: {**dict.fromkeys(cases.ids, ""), **dict(zip(cases.judged.ids, cases.judged.asked, strict=True))}
         for name, cases in common.items()
     }
     _refuse(earlier, later.ties, planned, later.partial)
     only = sorted(set(earlier.tasks) ^ set(later.tasks))
     return Comparison(
         earlier=earlier,
-        tasks={name: _changed(name, later.shapes[name], earlier.tasks[name], cases) for name, cases in common.items()},
+        tasks={name: _changed(name, earlier.tasks[name], cases) for name, cases in common.items()},
         unlike=tuple(_unlike(earlier, later)),
         left_out=tuple(only),
     )
 
 
 def _refuse(
-    earlier: EarlierRun,
+    earlier: FinishedRun,
     ties: Ties,
     planned: Mapping[str, Mapping[str, str]],
     partial: frozenset[str] = frozenset(),
@@ -258,12 +189,12 @@ def _refuse(
         raise OptionError(f"{where}: has no task of the later run; {_REMEDY}")
     for task, asked in planned.items():
         before = earlier.tasks[task]
-        gone = [case for case in (*before.ids, *before.unjudged) if case not in asked]
+        gone = [case for case in before.ids if case not in asked]
         if gone and task not in partial:
             raise OptionError(f"{where}: {task} has {_named(gone)} that the later run does not ask; {_REMEDY}")
         other = [
             case
-            for case, digest in zip(before.ids, before.asked, strict=True)
+            for case, digest in zip(before.judged.ids, before.judged.asked, strict=True)
             if asked.get(case, "") not in {digest, ""}
         ]
         if other:
@@ -277,63 +208,56 @@ def _named(cases: Sequence[str]) -> str:
     return f"{len(cases)} case{'s' if len(cases) > 1 else ''} ({', '.join(cases[:SHOWN])}{more})"
 
 
-def _changed(task: str, shape: Shape, before: JudgedCases, after: JudgedCases) -> TaskChange:
-    rows = {case: row for row, case in enumerate(before.ids)}
-    pairs = [(rows[case], row) for row, case in enumerate(after.ids) if case in rows]
-    first, second = (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
-    ids = [after.ids[row] for row in second]
-    images = [after.images[row] for row in second]
-    was, now = (_column(cases, HEADLINE[shape], at) for cases, at in ((before, first), (after, second)))
+def _changed(task: str, earlier: CaseTable, later: CaseTable) -> TaskChange:
+    headline, rows = HEADLINE[later.shape], {case: row for row, case in enumerate(earlier.judged.ids)}
+    common = [row for row, case in enumerate(later.judged.ids) if case in rows]
+    after = later.judged.take(common)
+    before = earlier.judged.take([rows[case] for case in after.ids])
+    was, now = _column(before, headline), _column(after, headline)
+    images = [later.judged.clusters[row] for row in common]  # other cases may connect the images of these
+    unjudged = [set(cases.ids) - set(cases.judged.ids) for cases in (earlier, later)]
     return TaskChange(
         task=task,
-        n=len(pairs),
-        broken=tuple(ids[place] for place in np.flatnonzero(now < was)),
-        fixed=tuple(ids[place] for place in np.flatnonzero(now > was)),
+        n=len(common),
+        broken=tuple(after.ids[row] for row in np.flatnonzero(now < was)),
+        fixed=tuple(after.ids[row] for row in np.flatnonzero(now > was)),
         still_wrong=int(((was < 1) & (now < 1) & (was == now)).sum()),
-        churned=_churned(before, after, first, second),
-        added=tuple(sorted(set(after.ids) - set(before.ids) - set(before.unjudged))),
-        unjudged=len({*before.unjudged, *after.unjudged}),
-        values=_values(NAMES[shape], (before, after), (first, second), images),
-        headline=HEADLINE[shape],
+        churned=_churned(before, after),
+        added=tuple(sorted(set(later.judged.ids) - set(earlier.ids))),
+        unjudged=len(set.union(*unjudged)),
+        values=_values(NAMES[later.shape], before, after, images),
+        headline=headline,
     )
 
 
 def _values(
-    names: Collection[str],
-    runs: tuple[JudgedCases, JudgedCases],
-    places: tuple[Rows, Rows],
-    images: Sequence[str],
+    names: Collection[str], before: CaseTable, after: CaseTable, images: Sequence[str]
 ) -> dict[str, PairedValues]:
-    found = {}
+    values = {}
     for name in names:
-        was, now = (_column(cases, name, at) for cases, at in zip(runs, places, strict=True))
+        was, now = _column(before, name), _column(after, name)
         both = np.flatnonzero(np.isfinite(was) & np.isfinite(now))
         if both.size:
-            groups = clusters([images[place] for place in both.tolist()])
-            found[name] = PairedValues(before=was[both], after=now[both], images=groups)
-    return found
+            groups = clusters([images[row] for row in both.tolist()])
+            values[name] = PairedValues(before=was[both], after=now[both], images=groups)
+    return values
 
 
-def _column(cases: JudgedCases, name: str, rows: Rows) -> FloatArray:
-    return cases.facts[name][rows] if name in cases.facts else np.full(rows.size, np.nan)
+def _column(cases: CaseTable, name: str) -> FloatArray:
+    return cases.case_metrics[name] if name in cases.case_metrics else np.full(len(cases), np.nan)
 
 
-def _churned(
-    before: JudgedCases,
-    after: JudgedCases,
-    first: Rows,
-    second: Rows,
-) -> int:
-    changed = np.array([before.answers[a] != after.answers[b] for a, b in zip(first, second, strict=True)], dtype=bool)
-    for name in {*before.facts, *after.facts}:
-        was, now = _column(before, name, first), _column(after, name, second)
+def _churned(before: CaseTable, after: CaseTable) -> int:
+    changed = np.array([one != other for one, other in zip(before.answers, after.answers, strict=True)], dtype=bool)
+    for name in {*before.case_metrics, *after.case_metrics}:
+        was, now = _column(before, name), _column(after, name)
         changed |= (was != now) & ~(np.isnan(was) & np.isnan(now))
     return int(changed.sum())
 
 
-def _unlike(earlier: EarlierRun, later: LaterRun) -> list[str]:
+def _unlike(earlier: FinishedRun, later: FinishedRun) -> list[str]:
     pairs = (
-        ("the model", earlier.model, later.name),
+        ("the model", earlier.model, later.model),
         ("the model's fingerprint", earlier.fingerprint[:12], later.fingerprint[:12]),
         ("--seed", str(earlier.seed), str(later.seed)),
         ("the version of vlgate", earlier.version, later.version),
@@ -348,12 +272,7 @@ MOST_NAMED = 10
 
 
 def comparison_lines(comparison: Comparison, most: int | None = MOST_NAMED) -> list[str]:
-    """Return the comparison as lines: the counts, what differs besides the replies, each changed task, and the cases.
-
-    Args:
-        comparison: the comparison.
-        most: the most newly broken cases to name; None for all.
-    """
+    """Return the comparison as lines: counts, what differs besides the replies, each changed task, broken cases."""
     tasks = list(comparison.tasks.values())
     broken, fixed = sum(len(one.broken) for one in tasks), sum(len(one.fixed) for one in tasks)
     total, churned = sum(one.n for one in tasks), sum(one.churned for one in tasks)
@@ -373,7 +292,6 @@ def comparison_lines(comparison: Comparison, most: int | None = MOST_NAMED) -> l
 
 
 def comparison_record(comparison: Comparison) -> dict[str, object]:
-    """Return what ``metrics.json`` has of a comparison."""
     return {
         "folder": str(comparison.earlier.folder),
         "model": comparison.earlier.model,

@@ -15,7 +15,7 @@ from vlgate.probes.controls.control import Controlled, of_task
 from vlgate.record.folder import AGAIN, CONTROLS, METRICS, RecordedRun, content_of, held_to, refuse_other_schema
 from vlgate.record.schema import schema_of
 from vlgate.record.whole_file import write_whole
-from vlgate.types import FloatArray
+from vlgate.types import FloatArray, Metric
 
 # Read ``controls.json`` of a finished run: what its controls measured, case by case.
 
@@ -25,11 +25,7 @@ _Compared = tuple[float, ...]
 
 
 def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
-    """Return what the controls of a run measured, by task and by the name of the control; empty if none was asked.
-
-    Raises: OptionError if ``metrics.json`` has controls and the file is missing, or if it is damaged, of another
-        version or does not give the figures of ``metrics.json``; the message names the file and the remedy.
-    """
+    """Return what the controls of a run measured, by task and by the name of the control; empty if none was asked."""
     if not run.figures.get("controls"):
         return {}
     content = content_of(run.folder / CONTROLS, run.named)
@@ -44,7 +40,6 @@ def read_controls(run: RecordedRun) -> dict[str, dict[str, ControlledTask]]:
 
 
 def _refuse_other_figures(run: RecordedRun, found: Mapping[str, Mapping[str, ControlledTask]]) -> None:
-    """Refuse values whose figures are not those of ``metrics.json``: one of the files is of another run, or changed."""
     told = {task: one.get("controls", {}) for task, one in run.figures["tasks"].items()}
     for task in dict.fromkeys((*told, *found)):
         given, measured = told.get(task, {}), found.get(task, {})
@@ -63,7 +58,6 @@ def _of_values(one: ControlledTask) -> dict[str, _Compared]:
 
 
 def _figures(cases: int, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, _Compared]:
-    """The number of cases, and each figure with its interval and its number of cases."""
     found = {name: tuple(one[key] for key in ("value", "low", "high", "n")) for name, one in figures.items()}
     return {"the number of cases": (cases,), **found}
 
@@ -88,21 +82,11 @@ def _task(run: RecordedRun, measured: Mapping[str, Any], place: str) -> Controll
     lengths = {len(measured["cases"]), len(measured["images"]), *map(len, columns.values())}
     if len(lengths) > 1 or not _named(figures.values()) <= columns.keys():
         raise run.wrong(f"{CONTROLS} is damaged: the columns of {place} do not belong together", AGAIN)
-    return ControlledTask(
-        cases=tuple(measured["cases"]),
-        images=tuple(measured["images"]),
-        columns=columns,
-        figures=figures,
-        left_out=measured["left_out"],
-        notes=tuple(measured["notes"]),
-        beside=measured["beside"],
-        requests=measured["requests"],
-        doubt=measured.get("doubt", ""),
-    )
+    texts = {name: tuple(measured[name]) for name in ("cases", "images", "notes")}
+    return ControlledTask(**{**measured, **texts, "columns": columns, "figures": figures})
 
 
 def _named(figures: Iterable[Figure]) -> set[str]:
-    """The columns that figures are made of."""
     return {name for one in figures for name in (one.column, one.before, *one.others) if name}
 
 
@@ -122,16 +106,18 @@ def of_run(found: Iterable[Controlled]) -> dict[str, Any]:
     }
 
 
+def metric_record(metric: Metric) -> dict[str, float | int]:
+    """Return what ``metrics.json`` has of a metric."""
+    return {name: getattr(metric, name) for name in ("value", "low", "high", "n", "deff")}
+
+
 def of_one_task(found: Iterable[Controlled], task: str) -> dict[str, Any]:
     """Return what ``metrics.json`` has of the controls of a task, by name."""
     return {name: _measured(one) for name, one in of_task(found, task).items()}
 
 
 def write_controls(file: Path, found: Iterable[Controlled]) -> None:
-    """Write ``controls.json``: the values of each case, from which every figure can be computed again.
-
-    Raises: OSError if the file cannot be written.
-    """
+    """Write ``controls.json``: the values of each case, from which every figure can be computed again."""
     controls = {
         one.name: {
             "limit": one.limit,
@@ -145,7 +131,7 @@ def write_controls(file: Path, found: Iterable[Controlled]) -> None:
 
 
 def _measured(one: ControlledTask) -> dict[str, Any]:
-    """The figures of a control with their intervals of 95 %."""
+    # The figures of a control with their intervals of 95 %
     metrics = one.metrics()
     return {
         "cases": len(one.cases),
@@ -154,33 +140,16 @@ def _measured(one: ControlledTask) -> dict[str, Any]:
         "notes": list(one.notes),
         "beside": dict(one.beside),
         "figures": {
-            name: {
-                "value": metric.value,
-                "low": metric.low,
-                "high": metric.high,
-                "n": metric.n,
-                "deff": metric.deff,
-                "difference": bool(one.figures[name].before),
-            }
+            name: {**metric_record(metric), "difference": bool(one.figures[name].before)}
             for name, metric in metrics.items()
         },
     }
 
 
 def _columns(one: ControlledTask) -> dict[str, Any]:
-    return {
-        "cases": list(one.cases),
-        "images": list(one.images),
-        "columns": {name: _plain(values) for name, values in one.columns.items()},
-        "figures": {name: asdict(figure) for name, figure in one.figures.items()},
-        "left_out": dict(one.left_out),
-        "notes": list(one.notes),
-        "beside": dict(one.beside),
-        "requests": one.requests,
-        "doubt": one.doubt,
-    }
+    return {**asdict(one), "columns": {name: _plain(values) for name, values in one.columns.items()}}
 
 
 def _plain(values: FloatArray) -> list[float | None]:
-    """The values as JSON holds them: whole numbers without a point, None if there is none."""
+    # The values as JSON holds them: whole numbers without a point, None if there is none
     return [None if np.isnan(value) else int(value) if value == int(value) else value for value in values.tolist()]

@@ -12,6 +12,7 @@ from typing import Any
 
 from vlgate.errors import OptionError
 from vlgate.record.schema import fitted, schema_of
+from vlgate.record.whole_file import LOCK
 
 # Read the folder of a finished run: ``metrics.json`` and ``environment.json``, checked before they are used.
 
@@ -19,7 +20,6 @@ SCHEMA = 2
 """The version of the format of ``metrics.json`` that is written and read."""
 METRICS, CASES, ENVIRONMENT = "metrics.json", "cases.parquet", "environment.json"
 VERDICT, ANALYSES, CONTROLS = "verdict.json", "analyses.json", "controls.json"
-JOURNAL = "journal.jsonl"
 AGAIN = "run it again with this version"
 SHRUNK = "shrunk.jsonl"
 NAME_ANOTHER = "name the results folder of a run that ended"
@@ -43,7 +43,6 @@ class RecordedRun:
 
     @property
     def model(self) -> str:
-        """The name of the model with its weights."""
         return titled(self.figures["model"]["name"], self.figures["model"]["weights"])
 
     @property
@@ -79,14 +78,10 @@ def titled(name: str, weights: str) -> str:
 def read_run(folder: Path, named: str, sections: frozenset[str] | None = None) -> RecordedRun:
     """Read the figures and the environment of a run.
 
-    Args:
-        folder: its results folder.
-        named: how the user named the folder, such as ``--baseline before``; messages begin with it.
-        sections: the keys of ``metrics.json`` that are needed; None for all of them.
+    ``named``: how the user named the folder, such as ``--baseline before``; messages begin with it. ``sections``: the
+    keys of ``metrics.json`` that are needed; None for all of them.
 
     Returns: the run, which may be incomplete.
-    Raises: OptionError if a file is missing, cannot be read or is damaged, or if it has another format; the message
-        names the file, the key and the remedy.
     """
     figures = content_of(folder / METRICS, named)
     refuse_other_schema(figures, SCHEMA, METRICS, named)
@@ -102,10 +97,6 @@ def read_run(folder: Path, named: str, sections: frozenset[str] | None = None) -
 
 
 def refuse_other_schema(content: Mapping[str, Any], expected: int, file: str, named: str) -> None:
-    """Refuse the content of a file of another version of its format.
-
-    Raises: OptionError, which names the file, both versions and the remedy.
-    """
     given = content.get("schema")
     if type(given) is not int or given != expected:
         newer = type(given) is int and given > expected
@@ -114,10 +105,7 @@ def refuse_other_schema(content: Mapping[str, Any], expected: int, file: str, na
 
 
 def held_to(content: Mapping[str, Any], schema: Mapping[str, Any], file: str, named: str) -> dict[str, Any]:
-    """Return the content of a file without the keys that its schema does not know; see ``fitted``.
-
-    Raises: OptionError if it does not fit its schema; the message names the file, the key and the remedy.
-    """
+    """Return the content of a file without the keys that its schema does not know; see ``fitted``."""
     try:
         kept: dict[str, Any] = fitted(content, schema, schema)
     except (ValueError, RecursionError) as error:
@@ -126,19 +114,11 @@ def held_to(content: Mapping[str, Any], schema: Mapping[str, Any], file: str, na
 
 
 def refuse_incomplete(run: RecordedRun) -> None:
-    """Refuse a run that did not come to its end.
-
-    Raises: OptionError, which says what the run lacks.
-    """
     if run.incomplete:
         raise run.wrong(f"the run is incomplete ({run.incomplete})", "name one that came to its end")
 
 
 def content_of(file: Path, named: str) -> dict[str, Any]:
-    """Return the object that a JSON file of a run holds.
-
-    Raises: OptionError if it is missing, cannot be read or is not a JSON object; its message begins with ``named``.
-    """
     try:
         refuse_pipe(file, named)
         content = json.loads(file.read_text(encoding="utf-8"))
@@ -154,19 +134,15 @@ def content_of(file: Path, named: str) -> dict[str, Any]:
 
 
 def refuse_pipe(file: Path, named: str) -> None:
-    """Refuse what is neither a file nor missing: reading a pipe would block for ever.
-
-    Raises: OptionError, which begins with ``named``.
-    """
+    """Refuse what is neither a file nor missing: reading a pipe would block for ever."""
     if file.exists() and not file.is_file():
         raise OptionError(f"{named}: {file.name} is not a regular file; name another folder")
 
 
 def _without(file: Path) -> str:
-    """Why a file of a run is not there."""
     if not file.parent.is_dir():
         return "is a file, not a folder" if file.parent.exists() else "does not exist"
-    if (file.parent / JOURNAL).exists():
+    if (file.parent / LOCK).exists():  # the file of a process that was killed
         return f"holds no {file.name}, because the run did not end"
     searched = f", because the run only searched for smallest changes, which are in {SHRUNK}"
     return f"holds no {file.name}{searched if (file.parent / SHRUNK).exists() else ''}"
@@ -220,12 +196,10 @@ class RecordedPart:
 
     @property
     def number(self) -> int:
-        """The number of the part, from 1."""
         return int(self.content["number"])
 
     @property
     def of(self) -> int:
-        """The number of parts of the run."""
         return int(self.content["of"])
 
     @property
@@ -234,12 +208,10 @@ class RecordedPart:
         return f"{_AGAIN}, with --shard={self.number}/{self.of}"
 
     def wrong(self, problem: str, remedy: str = "") -> OptionError:
-        """Return an error that names the folder, the problem and the remedy."""
         return OptionError(f"{self.named}: {problem}; {remedy or self.again}")
 
 
 def seal(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the content of ``part.json`` without its own ``seal``."""
     rest = {name: value for name, value in content.items() if name != "seal"}
     return f"sha256:{sha256(json.dumps(rest, sort_keys=True, separators=(',', ':')).encode()).hexdigest()}"
 
@@ -250,11 +222,6 @@ def sha(content: bytes) -> str:
 
 
 def read_part(folder: Path) -> RecordedPart:
-    """Read a part.
-
-    Raises: OptionError if a file is missing, cannot be read or was changed; the message names the folder and the
-        remedy.
-    """
     named = str(folder)
     content = _content(folder, named)
     refuse_other_schema(content, PART_SCHEMA, PART, named)
@@ -273,10 +240,7 @@ def read_part(folder: Path) -> RecordedPart:
 
 
 def lines_of(part: RecordedPart) -> Iterator[tuple[str, tuple[int, ...], Mapping[str, Any]]]:
-    """Yield the task, the positions of the cases, and the columns of the replies of each line of ``part.jsonl``.
-
-    Raises: OptionError if a line has another form.
-    """
+    """Yield the task, the positions of the cases, and the columns of the replies of each line of ``part.jsonl``."""
     for number, line in enumerate(part.replies.splitlines(), 1):
         try:
             content = json.loads(line)
@@ -302,7 +266,6 @@ def _content(folder: Path, named: str) -> dict[str, Any]:
 
 
 def _why_none(folder: Path) -> str:
-    """Why a folder has no ``part.json``, as far as the other files of a run tell, and what to do."""
     figures = next((file for name in ("verdict.json", "metrics.json") if (file := folder / name).is_file()), None)
     if figures is None:
         return "nor any figures of a run that ended; name the results folder of a part that ended"

@@ -17,17 +17,16 @@ from typing import Any
 from vlgate import __version__
 from vlgate.gates.records import OUTCOMES, Decision
 from vlgate.record.comparison import Comparison, comparison_record
-from vlgate.record.controls import of_one_task, of_run
+from vlgate.record.controls import metric_record, of_one_task, of_run
 from vlgate.record.folder import SCHEMA
 from vlgate.record.judging_again import JudgedAgain
 from vlgate.record.model_card import CacheUse, ModelCard
 from vlgate.record.options import Options
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.record.run_gates import FIRST_RUN
-from vlgate.record.verdict import VERDICT_SCHEMA, Digests, RunOutcome, outcome_of
+from vlgate.record.verdict import VERDICT_SCHEMA, Digests, RunOutcome, outcome_of, thresholds_digests
 from vlgate.record.whole_file import write_whole
 from vlgate.sources.scenes.scenes import SHIPPED_SEED, shipped_version
-from vlgate.types import Metric
 
 # ``environment.json``: the machine, packages and options of a run, to repeat it.
 
@@ -49,7 +48,6 @@ _PACKAGES = (
 
 
 def write_environment(file: Path, options: Options, workers: int, cache: CacheUse) -> None:
-    """Write ``environment.json``."""
     write_whole(file, json.dumps(environment_content(options, workers, cache), indent=1) + "\n")
 
 
@@ -70,7 +68,6 @@ def environment_content(options: Options, workers: int, cache: CacheUse) -> dict
 
 
 def _plain(value: object) -> object:
-    """A value that JSON lacks: a set as a sorted list, a path as a string."""
     return sorted(value) if isinstance(value, frozenset) else str(value)
 
 
@@ -91,31 +88,18 @@ def write_metrics(file: Path, run: RunResult, model: ModelCard, options: Options
 
 
 def as_written(content: Mapping[str, Any]) -> str:
-    """Return the text of ``metrics.json``."""
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[str, Any]:
-    """Return the content of ``metrics.json``."""
     shown = any(result.task.benchmark == "scenes" for result in run.results)
     return {
         "schema": SCHEMA,
         "complete": not run.unfinished,
         **({"why": run.unfinished} if run.unfinished else {}),
-        "model": {
-            "name": model.name,
-            "weights": model.weights,
-            "fingerprint": model.fingerprint,
-            "adapters": dict(model.adapters),
-            "notes": list(model.notes),
-            "checks": [asdict(check) for check in model.checks],
-        },
+        "model": {name: value for name, value in asdict(model).items() if name not in {"device", "cache"}},
         "run": {
-            "seed": options.seed,
-            "limit": options.limit,
-            "quick": options.quick,
-            "ties": options.ties,
-            "missing_images": options.missing_images,
+            **{name: getattr(options, name) for name in ("seed", "limit", "quick", "ties", "missing_images")},
             "suite": list(options.suite),
             **({} if options.shard is None else {"shard": f"{options.shard.number}/{options.shard.of}"}),
             "thresholds": None if options.thresholds is None else str(options.thresholds),
@@ -136,25 +120,27 @@ def metrics_content(run: RunResult, model: ModelCard, options: Options) -> dict[
     }
 
 
+_COUNTS = ("cases", "judged", "unscored", "skipped", "deselected")
+
+
 def _task(result: TaskResult) -> dict[str, object]:
     coverage = result.coverage
     found: dict[str, object] = {
         "capability": result.task.capability,
         "shape": result.task.shape,
-        "cases": coverage.cases,
-        "judged": coverage.judged,
-        "unscored": coverage.unscored,
-        "skipped": coverage.skipped,
-        "deselected": coverage.deselected,
+        **{name: getattr(coverage, name) for name in _COUNTS},
         "images": result.images,
         "tied": result.tied,
         "unread": result.unread,
         "cut": result.cut,
         "left_out": dict(result.task.left_out),
         "note": result.task.note,
-        "metrics": {name: {**_metric(metric), **_beside(result, name)} for name, metric in result.metrics.items()},
+        "metrics": {
+            name: {**metric_record(metric), **_beside(result, name)} for name, metric in result.metrics.items()
+        },
         "slices": {
-            name: {metric: _metric(value) for metric, value in part.items()} for name, part in result.slices.items()
+            name: {metric: metric_record(value) for metric, value in part.items()}
+            for name, part in result.slices.items()
         },
     }
     if result.task.together:
@@ -182,10 +168,6 @@ def _controls(run: RunResult, result: TaskResult) -> dict[str, object]:
     return {"controls": found} if found else {}
 
 
-def _metric(metric: Metric) -> dict[str, float | int]:
-    return {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n, "deff": metric.deff}
-
-
 def _beside(result: TaskResult, name: str) -> dict[str, object]:
     found: dict[str, object] = {"chance": result.chance[name]} if name in result.chance else {}
     if name in result.blind:
@@ -195,7 +177,6 @@ def _beside(result: TaskResult, name: str) -> dict[str, object]:
 
 
 def gate_record(decision: Decision) -> dict[str, object]:
-    """Return what ``metrics.json`` has of a decision."""
     gate, metric = decision.gate, decision.metric
     return {
         "gate": gate.id,
@@ -225,16 +206,7 @@ def gate_record(decision: Decision) -> dict[str, object]:
 
 
 def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options) -> None:
-    """Write ``verdict.json``; without a judged task there is no file, and an earlier one is removed.
-
-    Args:
-        file: where to write.
-        run: the result of the run.
-        model: its model.
-        options: its options.
-
-    Raises: OSError if the file cannot be written or removed.
-    """
+    """Write ``verdict.json``; without a judged task there is no file, and an earlier one is removed."""
     if run.digests is None:
         file.unlink(missing_ok=True)
         return
@@ -243,8 +215,6 @@ def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options
 
 def canonical(content: object) -> str:
     """Return JSON after RFC 8785, for content without floats and with keys of ASCII.
-
-    Raises: TypeError if there is a float in it.
 
     >>> canonical({"b": [1, None], "a": "é"})
     '{"a":"é","b":[1,null]}'
@@ -267,10 +237,7 @@ def _content(run: RunResult, model: ModelCard, options: Options, digests: Digest
         "vlgate": __version__,
         **_ended(outcome_of(run, model)),
         **_decided(run.decisions),
-        "cases": {
-            name: sum(getattr(coverage, name) for coverage in covered)
-            for name in ("cases", "judged", "unscored", "skipped", "deselected")
-        },
+        "cases": {name: sum(getattr(coverage, name) for coverage in covered) for name in _COUNTS},
         "model": {"name": model.name, "fingerprint": model.fingerprint},
         "baseline": _baseline(run.comparison),
         "run": {
@@ -280,25 +247,15 @@ def _content(run: RunResult, model: ModelCard, options: Options, digests: Digest
             **({} if options.shard is None else {"shard": f"{options.shard.number}/{options.shard.of}"}),
             **_first(run.decisions),
         },
-        "digests": {
-            "thresholds": digests.thresholds,
-            "must_hold": digests.must_hold,
-            "plan": digests.plan,
-            "rows": digests.rows,
-        },
+        "digests": asdict(digests),
     }
 
 
 def content_again(content: Mapping[str, Any], judged: JudgedAgain) -> dict[str, Any]:
     """Return the content of ``verdict.json`` of a run whose gates were decided again.
 
-    Args:
-        content: that of the run; its cases, model, plan and rows stay as they are.
-        judged: the new decisions.
+    ``content``: that of the run; its cases, model, plan and rows stay as they are.
     """
-    made = {"thresholds": f"sha256:{judged.thresholds.digest}", "must_hold": None}
-    if judged.thresholds.must_hold is not None:
-        made["must_hold"] = f"sha256:{judged.thresholds.must_hold.digest}"
     return {
         **content,
         "vlgate": __version__,
@@ -306,7 +263,7 @@ def content_again(content: Mapping[str, Any], judged: JudgedAgain) -> dict[str, 
         **_decided(judged.decisions),
         "baseline": _baseline(judged.comparison),
         "run": {name: value for name, value in content["run"].items() if name != "baseline"} | _first(judged.decisions),
-        "digests": {**content["digests"], **made},
+        "digests": {**content["digests"], **thresholds_digests(judged.thresholds)},
     }
 
 
@@ -324,7 +281,7 @@ def _decided(decisions: Sequence[Decision]) -> dict[str, Any]:
 
 
 def _first(decisions: Sequence[Decision]) -> dict[str, str]:
-    """What tells that gates on a comparison were not run, because there is no earlier run."""
+    # What tells that gates on a comparison were not run, because there is no earlier run
     return {"baseline": "first"} if any(one.why == FIRST_RUN for one in decisions) else {}
 
 
@@ -351,7 +308,6 @@ def _decision(decision: Decision) -> dict[str, Any]:
 
 
 def _text(number: float | None) -> str | None:
-    """A number with six decimals, and none if it is whole by its type; zero has no sign."""
     if number is None or isinstance(number, int):
         return None if number is None else str(number)
     return f"{number:.6f}".replace("-0.000000", "0.000000")

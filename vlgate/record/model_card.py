@@ -30,16 +30,13 @@ class CacheUse:
 
 
 def added(uses: Sequence[CacheUse]) -> CacheUse:
-    """Return the sum of what several processes did."""
     return CacheUse(
         place=next((use.place for use in uses if use.place), ""),
-        asked=sum(use.asked for use in uses),
-        cached=sum(use.cached for use in uses),
-        repeated=sum(use.repeated for use in uses),
-        kept=sum(use.kept for use in uses),
-        evicted=sum(use.evicted for use in uses),
         loaded=any(use.loaded for use in uses),
         notes=tuple(dict.fromkeys(note for use in uses for note in use.notes)),
+        **{
+            name: sum(getattr(use, name) for use in uses) for name in ("asked", "cached", "repeated", "kept", "evicted")
+        },
     )
 
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from vlgate.judging.judged import Replies, joined, verdicts_of
 from vlgate.metrics.clusters import image_of
-from vlgate.record.cases import truth_of
+from vlgate.record.cases import LISTS, CaseTable, fact_names, truth_of
 from vlgate.record.results import RunResult
 from vlgate.record.whole_file import whole_file
-from vlgate.types import TIED, Ask, Case, Compare, FloatArray, Match, Read, text_of
+from vlgate.types import TIED, Ask, Case, Compare, FloatArray, Match, Read, Task, Verdict, text_of
 
 # Columns of pyarrow, made without ``pyarrow.array``, whose first call imports pandas (0.2 s of CPU time).
 
@@ -89,24 +89,18 @@ def _bits(values: NDArray[np.bool_]) -> Any:
 # ``cases.parquet`` and ``predictions.parquet``: one row per case, and one row per reply, of a run.
 
 
-def write_cases(file: Path, run: RunResult) -> None:
-    """Write one row per case: the requests, the replies, the verdict and the sentence that says why.
+def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
+    import pyarrow as pa
 
-    Columns: task, case, state, right, one nullable number per fact of any task, images, texts, truths, scores, answers
-    (lists with one entry per request), tags (JSON), origin, why. The keys of the images of a request about several are
-    joined by " | ".
-    """
-    parts = [(result.task.id, verdicts_of(result.verdicts)) for result in run.results]
-    cases = [case for _, part in parts for case in part.cases]
-    states = [state for _, part in parts for state in part.states]
-    replies = joined([part.replies for _, part in parts])
+    judged = verdicts_of(verdicts)
+    cases, replies = judged.cases, judged.replies
     sizes = [len(case.requests) for case in cases]
     columns = {
-        "task": texts([task for task, part in parts for _ in part.cases]),
+        "task": texts([task.id] * len(cases)),
         "case": texts([case.id for case in cases]),
-        "state": texts(states),
-        "right": booleans(np.concatenate([part.right for _, part in parts]), np.array(states) == "judged"),
-        **_facts([facts for _, part in parts for facts in part.facts]),
+        "state": texts(judged.states),
+        "right": booleans(judged.right, np.array(judged.states) == "judged"),
+        **_facts(judged.facts),
         "images": lists(texts([image_of(request) for request in replies.requests]), sizes),
         "texts": lists(texts([text_of(request) for request in replies.requests]), sizes),
         "truths": lists(texts([truth_of(truth) for case in cases for truth in case.truths]), sizes),
@@ -114,9 +108,24 @@ def write_cases(file: Path, run: RunResult) -> None:
         "answers": lists(texts(replies.answers or [None] * len(replies.requests)), sizes),
         "tags": texts(_tags(cases)),
         "origin": texts([case.origin for case in cases]),
-        "why": texts([why for _, part in parts for why in part.whys()]),
+        "why": texts(judged.whys()),
     }
-    _write(file, columns, ["task", "state", "truths.list.element", "tags"])
+    return CaseTable(shape=task.shape, together=task.together, rows=pa.table(columns))
+
+
+def write_cases(file: Path, run: RunResult) -> None:
+    """Write one row per case: the requests, the replies, the verdict and the sentence that says why.
+
+    Columns: task, case, state, right, one nullable number per fact of any task, images, texts, truths, scores, answers
+    (lists with one entry per request), tags (JSON), origin, why. The keys of the images of a request about several are
+    joined by " | ".
+    """
+    import pyarrow as pa
+
+    parts = [case_table(result.task, result.verdicts).rows for result in run.results]
+    rows = pa.concat_tables(parts, promote_options="permissive")  # a task lacks the facts of others; a text may be long
+    names = [*rows.column_names[:4], *sorted(fact_names(rows)), *LISTS, "tags", "origin", "why"]
+    _write(file, rows.select(names).combine_chunks(), ["task", "state", "truths.list.element", "tags"])
 
 
 def write_predictions(file: Path, run: RunResult) -> None:
@@ -125,6 +134,8 @@ def write_predictions(file: Path, run: RunResult) -> None:
     Columns: image, text, score, match, question, answer, perplexity, problem; null if they do not apply. A run that
     asked about several images at once has a further column, images, with the list of those of such a request.
     """
+    import pyarrow as pa
+
     replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()
     asked = replies.requests
     matched, read = (np.array([isinstance(one, kind) for one in asked], dtype=np.bool_) for kind in (Match, Read))
@@ -140,20 +151,17 @@ def write_predictions(file: Path, run: RunResult) -> None:
         "perplexity": numbers(np.where(read, replies.scores, np.nan)),
         "problem": texts(_problems(replies)),
     }
-    _write(file, columns, ["image", "answer", "problem"])
+    _write(file, pa.table(columns), ["image", "answer", "problem"])
 
 
-def _write(file: Path, columns: Mapping[str, Any], repeated: list[str]) -> None:
-    """Write columns; the values of some repeat, and are written as numbers of a dictionary."""
-    import pyarrow as pa
+def _write(file: Path, rows: Any, repeated: list[str]) -> None:
     from pyarrow.parquet import write_table
 
     with whole_file(file) as part:
-        write_table(pa.table(dict(columns)), part, use_dictionary=repeated)
+        write_table(rows, part, use_dictionary=repeated)
 
 
 def _facts(facts: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """One column per fact of any case."""
     shared = {id(one): one for one in facts}  # few, because cases share equal facts
     number = {key: row for row, key in enumerate(shared)}
     rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
@@ -165,14 +173,12 @@ def _facts(facts: Sequence[Mapping[str, float]]) -> dict[str, Any]:
 
 
 def _tags(cases: Sequence[Case]) -> list[str]:
-    """The tags of each case as JSON."""
     shared = {id(case.tags): case.tags for case in cases}
     written = {key: json.dumps(dict(tags), sort_keys=True) for key, tags in shared.items()}
     return [written[id(case.tags)] for case in cases]
 
 
 def _answers(replies: Replies) -> list[str | None]:
-    """The answers; a tie becomes ``TIED``, which a replay reads as a tie again."""
     said = list(replies.answers or [None] * len(replies.requests))
     return [
         TIED if answer is None and isinstance(request, Ask | Compare) and place not in replies.problems else answer

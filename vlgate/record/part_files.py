@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,8 @@ from vlgate import __version__
 from vlgate.images.files import is_there
 from vlgate.record.folder import DEFAULTS, PART, PART_SCHEMA, REPLIES, seal, sha
 from vlgate.record.json_files import environment_content
-from vlgate.record.model_card import ModelCard
-from vlgate.record.options import Options, Shard
 from vlgate.record.replies import Rows
-from vlgate.record.results import RunResult
-from vlgate.record.verdict import Digests
+from vlgate.record.results import EndedRun
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.types import Batch, LazyImage, Task, images_of
 
@@ -49,7 +46,6 @@ def images_digest(tasks: Iterable[Task]) -> str:
 
 
 def _size(image: LazyImage, sizes: dict[str, int]) -> int:
-    """The size of the file that an image comes from, which may be a perturbed one (``#``) or a member of an archive."""
     if not is_there(image):
         return ABSENT
     return _of_file(image.where, sizes)
@@ -70,39 +66,8 @@ def _of_file(where: str, sizes: dict[str, int]) -> int:
 # Write ``part.jsonl`` and ``part.json``, with which ``vlgate merge`` joins the parts of a run.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedPart:
-    """A part of a run at its end.
-
-    Attributes:
-        shard: which part it is.
-        run: its result.
-        card: its model.
-        options: its options.
-        tasks: the tasks of the plan of the whole run.
-        digests: those of the plan and the thresholds.
-        workers: the number of processes with a model.
-    """
-
-    shard: Shard
-    run: RunResult
-    card: ModelCard
-    options: Options
-    tasks: Sequence[Task]
-    digests: Digests
-    workers: int
-
-
-def write_part(folder: Path, part: EndedPart, replies: Iterable[tuple[Batch, Rows]]) -> None:
-    """Write the files of a part, after all others of the run; ``part.json`` is the last.
-
-    Args:
-        folder: the results folder.
-        part: the part.
-        replies: the replies to each batch of the part.
-
-    Raises: OSError if a file cannot be written.
-    """
+def write_part(folder: Path, part: EndedRun, replies: Iterable[tuple[Batch, Rows]]) -> None:
+    """Write the files of a part, after all others of the run; ``part.json`` is the last."""
     lines = "".join(sorted(_line(batch, rows) for batch, rows in replies)).encode("ascii")
     with whole_file(folder / REPLIES) as file:
         file.write_bytes(lines)
@@ -110,22 +75,22 @@ def write_part(folder: Path, part: EndedPart, replies: Iterable[tuple[Batch, Row
     write_whole(folder / PART, json.dumps({**content, "seal": seal(content)}, indent=1) + "\n")
 
 
-def _content(part: EndedPart, replies: str) -> Mapping[str, Any]:
-    digests = part.digests
+def _content(part: EndedRun, replies: str) -> Mapping[str, Any]:
+    run, shard, digests = part.result, part.result.part, part.result.digests
     content = {
         "schema": PART_SCHEMA,
         "vlgate": __version__,
-        "number": part.shard.number,
-        "of": part.shard.of,
-        "complete": not part.run.incomplete,
-        "why": part.run.incomplete,
-        "status": part.run.tests,
+        "number": shard and shard.number,
+        "of": shard and shard.of,
+        "complete": not run.incomplete,
+        "why": run.incomplete,
+        "status": run.tests,
         "workers": part.workers,
         "digests": {
-            "plan": digests.plan,
+            "plan": digests and digests.plan,
             "images": f"blake2b:{images_digest(part.tasks)}",
-            "thresholds": digests.thresholds,
-            "must_hold": digests.must_hold,
+            "thresholds": digests and digests.thresholds,
+            "must_hold": digests and digests.must_hold,
         },
         "replies": replies,
         "model": asdict(part.card),

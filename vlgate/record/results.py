@@ -27,8 +27,9 @@ from vlgate.probes.controls.control import Controlled, of_task
 from vlgate.probes.explaining.record import Explained
 from vlgate.probes.shrink.record import Shrunk
 from vlgate.record.comparison import Comparison
-from vlgate.record.options import Shard
-from vlgate.record.verdict import Digests
+from vlgate.record.model_card import ModelCard
+from vlgate.record.options import Options, Shard
+from vlgate.record.verdict import Digests, outcome_of
 from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Ties, Verdict, images_of, undrawn
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
@@ -117,7 +118,23 @@ class RunResult:
         return "; ".join(filter(None, [said, self.incomplete]))
 
 
-def tabulate(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedRun:
+    """A run, or a part of one, with what its files need; ``workers`` counts the processes with a model."""
+
+    result: RunResult
+    card: ModelCard
+    options: Options
+    tasks: tuple[Task, ...]
+    workers: int
+
+    @property
+    def status(self) -> int:
+        """The exit status: 0, or 1 if the run does not pass."""
+        return int(outcome_of(self.result, self.card).status > 0)
+
+
+def task_metrics(
     task: Task,
     verdicts: Sequence[Verdict],
     blind: Sequence[Verdict],
@@ -125,11 +142,9 @@ def tabulate(
 ) -> TaskResult:
     """Compute the figures of a task.
 
-    Args:
-        task: the task with all its cases.
-        verdicts: the verdicts of the selected cases, in the task's order.
-        blind: the text-only model's verdicts of the judged cases, or of a sample of them; may be empty.
-        variants: the names of other definitions of metrics to compute too; see ``metrics.variants``.
+    ``verdicts``: the verdicts of the selected cases, in the task's order. ``blind``: the text-only model's verdicts of
+    the judged cases, or of a sample of them; may be empty. ``variants``: the names of other definitions of metrics to
+    compute too; see ``metrics.variants``.
 
     Returns: the task's result; its metrics are over the judged cases.
     """
@@ -175,17 +190,18 @@ def decisions(
 ) -> tuple[Decision, ...]:
     """Decide every gate and every known limit of a thresholds file.
 
-    Args:
-        thresholds: the gates.
-        results: the results of the tasks that were asked.
-        planned: all tasks of the plan. A gate of one that was not asked is inconclusive, because all of its cases were
-            deselected.
-        ties: what an exact tie of two scores counts.
-        model: what ``--model`` names; a known limit of another model is not run.
-        controls: what the controls found.
+    ``planned``: all tasks of the plan. A gate of one that was not asked is inconclusive, because all of its cases were
+    deselected. ``model``: what ``--model`` names; a known limit of another model is not run.
 
     Returns: the decisions; a rule that matches no task of the plan is listed as not run.
     """
+    return decide_all(thresholds, judged_tasks_of(results, planned, controls), ties, model)
+
+
+def judged_tasks_of(
+    results: Sequence[TaskResult], planned: Sequence[Task], controls: Sequence[Controlled]
+) -> dict[str, Judged]:
+    """Return what the gates of each task are decided from; the arguments are those of ``decisions``."""
     none = verdicts_of(())
     tasks = {task.id: Judged(shape=task.shape, coverage=_coverage(task, none)) for task in planned}
     tasks |= {
@@ -199,15 +215,11 @@ def decisions(
         )
         for result in results
     }
-    return decide_all(thresholds, tasks, ties, model)
+    return tasks
 
 
 def averages(results: Sequence[TaskResult], known: Collection[str]) -> tuple[dict[str, Mean], dict[str, Gap]]:
     """Compute the means that VALSE's and VL-CheckList's papers print, and VL-CheckList's gaps.
-
-    Args:
-        results: the results of a run's tasks.
-        known: the ids of all known tasks, for the counts.
 
     Returns: means by ``place:metric``, and gaps by name.
     """
@@ -236,7 +248,7 @@ def _variants(task: Task, judged: Verdicts, found: Columns, variants: Collection
 
 
 def _responses(judged: Verdicts) -> dict[str, dict[str, float]]:
-    """The shares of yes, no and other first words, over all questions and by type (CARETS §6.2, Table 3)."""
+    # The shares of yes, no and other first words, over all questions and by type (CARETS §6.2, Table 3)
     said: dict[str, list[str]] = {}
     for verdict in judged:
         answers = [normal_answer(reply.answer or "").split(" ")[0].strip(",.;:") for reply in verdict.predictions]

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from vlgate.errors import OptionError
-from vlgate.record.folder import JOURNAL, PART, REPLIES
+from vlgate.record.folder import PART, REPLIES
 from vlgate.record.options import Options
 from vlgate.record.whole_file import lock, remove_left_over
 
@@ -18,10 +18,7 @@ INDEX = "index.json"
 
 
 def remove_explanations(folder: Path) -> None:
-    """Remove the explanations of an earlier run; other files of that folder stay.
-
-    Raises: OSError if a file cannot be removed.
-    """
+    """Remove the explanations of an earlier run; other files of that folder stay."""
     place = folder / FOLDER
     (place / INDEX).unlink(missing_ok=True)
     for file in place.glob("[0-9]*-*.png"):
@@ -32,7 +29,7 @@ def remove_explanations(folder: Path) -> None:
 
 # Take the results folder when a run starts: refuse to lose files, and remove those of an earlier run on request.
 
-FILES = (
+NAMES = (
     "metrics.json",
     "verdict.json",
     "report.html",
@@ -48,8 +45,7 @@ FILES = (
     PART,
     REPLIES,
 )
-NAMES = (*FILES, JOURNAL)
-"""The files that a run writes into its folder; ``JOURNAL`` is there while the run goes on, and if it was cut short."""
+"""The files that a run writes into its folder."""
 _REPLAY = "replay:"
 
 
@@ -59,8 +55,6 @@ def take_folder(options: Options) -> Callable[[], None]:
     A file of an earlier run must not remain, because it would pass for this run's if this one crashes.
 
     Returns: a function that releases the lock, and removes the folders that were made if they are still empty.
-    Raises: OptionError if the folder cannot be written, holds the replies that the run replays, holds the files of an
-        earlier run that may not be overwritten, or is locked by another run. Nothing is removed then.
     """
     folder = options.results
     _refuse_own_replies(options)

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
 from vlgate.errors import ThresholdsError
-from vlgate.gates.decide import NO_TASK, Coverage, expand_changes, idle, too_disputed, too_few
-from vlgate.gates.p_values import tail
+from vlgate.gates.decide import (
+    NO_TASK,
+    Coverage,
+    Judged,
+    decide_all,
+    expand_changes,
+    idle,
+    tasks_without_scores,
+    too_disputed,
+    too_few,
+    without_scores,
+)
+from vlgate.gates.error_rates import ErrorRates, error_rates
+from vlgate.gates.must_hold import must_hold_decision
+from vlgate.gates.p_values import corrected, tail
 from vlgate.gates.records import JUDGED, Decision, Gate, Outcome
 from vlgate.gates.thresholds import CHECKS, NO_BOUND, Thresholds
 from vlgate.metrics.names import HEADLINE, PARTS
 from vlgate.metrics.paired import POWER, cases_for_margin, worth_of_difference
 from vlgate.record.comparison import Comparison, TaskChange
 from vlgate.record.model_card import ModelCard
-from vlgate.record.options import Options
+from vlgate.record.options import FIRST, Options
 from vlgate.types import Difference, Shape
 
 # The gates on a comparison: from what changed in a task to decisions.
@@ -30,14 +43,7 @@ MOST_NAMED = 3
 def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]], *, quick: bool) -> None:
     """Refuse a ``max_drop`` that the cases of a task cannot show, and a ``max_broken`` that all of them keep to.
 
-    Args:
-        thresholds: the gates.
-        cases: the shape and the number of cases of each task.
-        quick: whether the run is a first look (``--quick``), in which no gate passes: nothing is refused then.
-
-    Raises: ThresholdsError if no more cases are asked than may break, or if the lower end of the difference's interval
-        stays above the drop with less than 80 % power when ``expected_churn`` of the verdicts change; the message has
-        the number of cases that it takes.
+    ``quick``: whether the run is a first look (``--quick``), in which no gate passes: nothing is refused then.
     """
     if quick or not thresholds.changes:
         return
@@ -60,13 +66,11 @@ def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]],
 
 
 def _needed(gate: Gate, most: float) -> int:
-    """How many cases show an unchanged model, if the verdicts of a case change on their own."""
     parts = PARTS.get(gate.metric, 1)
     return cases_for_margin(min(1.0, most * parts), min(1.0, gate.expected_churn * parts), gate.confidence)
 
 
 def _allows_all(gate: Gate, cases: int) -> bool:
-    """Whether a number of newly broken cases is allowed that no model can exceed."""
     return gate.kind == "max_broken" and (gate.max or 0) >= max(cases, 1)  # a share is below 1
 
 
@@ -81,13 +85,10 @@ def change_decisions(
 ) -> list[Decision]:
     """Decide every gate on a comparison.
 
-    Args:
-        thresholds: the gates.
-        comparison: what changed; None if no earlier run is given, which leaves these gates inconclusive.
-        shapes: the shape of each task of the run.
-        deselected: the number of cases of each task that the user left out.
-        coverages: the counts of the cases of each task that was asked.
-        first: whether the user says that there is no earlier run; these gates are then not run, and block nothing.
+    ``comparison``: what changed; None if no earlier run is given, which leaves these gates inconclusive.
+    ``deselected``: the number of cases of each task that the user left out. ``coverages``: the counts of the cases of
+    each task that was asked. ``first``: whether the user says that there is no earlier run; these gates are then not
+    run, and block nothing.
 
     Returns: the decisions, in the order of the rules and tasks, then the rules that match no task of the run.
     """
@@ -134,7 +135,6 @@ def _judged(gate: Gate, change: TaskChange, found: Difference, part: float) -> t
 
 
 def _cases(gate: Gate, change: TaskChange) -> str:
-    """The first newly broken cases; only those of the headline metric have names."""
     if gate.kind != "max_broken" or gate.metric not in HEADLINE.values() or not change.broken:
         return ""
     more = ", ..." if len(change.broken) > MOST_NAMED else ""
@@ -156,7 +156,6 @@ def _drop(gate: Gate, found: Difference, most: float, part: float) -> tuple[Outc
 
 
 def _more(gate: Gate, found: Difference, most: float, part: float) -> str:
-    """How many more cases show an unchanged model, if as many change, by as much, and images repeat as often."""
     independent = cases_for_margin(min(1.0, most / part), (found.broken + found.fixed) / found.n, gate.confidence)
     needed = round(independent * found.n / worth_of_difference(found, part, gate.confidence))
     return f": about {needed - found.n:,} more if the model is unchanged" if needed > found.n else ""
@@ -178,16 +177,65 @@ def _doubt(gate: Gate, change: TaskChange, found: Difference, deselected: int) -
     return None
 
 
+# All gates of a run at once, when it ends and from its files.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRun:
+    """All that the gates of a run are decided from.
+
+    Attributes:
+        tasks: every task of its plan, those included of which every case was deselected.
+        right: whether each case is right, None if it is not judged; of an unasked task, no case.
+        neither: in how many scored replies of a task yes and no have less than half of the first word, and of how many.
+        comparison: what changed since an earlier run; None if there is none.
+        known: the shape of every task that a source can make.
+    """
+
+    tasks: Mapping[str, Judged]
+    right: Mapping[str, Mapping[str, bool | None]]
+    neither: Mapping[str, tuple[int, int]]
+    comparison: Comparison | None
+    known: Mapping[str, Shape]
+
+
+def decide_run(
+    run: JudgedRun, thresholds: Thresholds, options: Options
+) -> tuple[tuple[Decision, ...], ErrorRates | None]:
+    """Decide every gate of a run, and what its thresholds file asks of the run as a whole.
+
+    Returns: the decisions, in the order in which reports show them, and how often the gates err.
+    """
+    covered = {name: task.coverage for name, task in run.tasks.items()}
+    changes = change_decisions(
+        thresholds,
+        run.comparison,
+        {name: task.shape for name, task in run.tasks.items()},
+        {name: coverage.deselected for name, coverage in covered.items()},
+        covered,
+        first=options.baseline == FIRST,
+    )
+    every = [*decide_all(thresholds, run.tasks, options.ties, options.model), *changes]
+    held = []
+    if thresholds.must_hold is not None:
+        meaningless = tasks_without_scores(run.neither, thresholds)
+        right = {name: dict.fromkeys(of) if name in meaningless else of for name, of in run.right.items()}
+        whole = options.require_gates and not options.suite
+        held = [must_hold_decision(thresholds.must_hold, right, whole=whole)]
+    made = corrected((*held, *without_scores(every, run.neither, thresholds)), thresholds.fail_correction)
+    made = without_passes(made) if options.quick else made
+    counts = {name: (coverage.cases, coverage.cases + coverage.deselected) for name, coverage in covered.items()}
+    about = [*required(thresholds, counts, options, run.known), *unjudged_gates(made, thresholds, options)]
+    return (*about, *made), error_rates(made, thresholds.fail_correction)
+
+
 # Decisions about a run as a whole: what it left out, and whether its model can be judged at all.
 
 
-def doubts(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:
+def failed_checks(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:
     """Return decisions about the model: inconclusive if a check is suspect, or if the workers loaded different models.
 
-    Args:
-        card: the merged card of the model, with its checks; a suspect one is not run if ``[checks]`` allows it.
-        cards: the cards of all processes that loaded the model.
-        thresholds: the thresholds file.
+    ``card``: the merged card of the model, with its checks; a suspect one is not run if ``[checks]`` allows it.
     """
     return [*_different(cards), *_suspect(card, thresholds)]
 
@@ -224,11 +272,9 @@ def required(
 ) -> list[Decision]:
     """Return a decision per required task that has no data in a full run, or whose cases were not all selected.
 
-    Args:
-        thresholds: the thresholds file, with the patterns of ``require``.
-        counts: how many cases of each task of the plan were selected, and how many it has.
-        options: the options of the run; with ``--suite``, tasks that are not planned are not required.
-        known: the ids of all known tasks.
+    ``thresholds``: the thresholds file, with the patterns of ``require``. ``counts``: how many cases of each task of
+    the plan were selected, and how many it has. ``options``: the options of the run; with ``--suite``, tasks that are
+    not planned are not required.
     """
     needed = [task for task in known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
     file = thresholds.file.name
@@ -267,7 +313,6 @@ def unjudged_gates(
 
 
 def other_data(sender: str) -> Decision:
-    """Return the failed decision about replies to other data than those of this process."""
     why = (
         f"{sender} read other data than the process that judges: the ids, texts, truths or images of the plan differ; "
         "the data or the code changed while the run started, so run it again"

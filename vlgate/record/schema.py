@@ -40,13 +40,7 @@ def fitted(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], place
     that no reader meets them. All words of JSON Schema that our schemas use count; besides, integers have at most 64
     bits, numbers are finite, and texts hold no half of a surrogate pair.
 
-    Args:
-        value: a value as ``json`` reads it.
-        schema: the schema of the value.
-        root: the whole schema, in which references are looked up.
-        place: the path of the value, for the message; empty for the whole file.
-
-    Raises: ValueError, which names the first key that is missing or wrong.
+    ``place``: the path of the value, for the message; empty for the whole file.
 
     >>> fitted({"n": 7, "new": 1}, {"properties": {"n": {"minimum": 0}}, "additionalProperties": False}, {})
     {'n': 7}
@@ -95,7 +89,7 @@ def _object(value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[s
 
 
 def _applied(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The schemas within a schema that the value must fit as well."""
+    # The schemas within a schema that the value must fit as well
     yield from schema.get("allOf", ())
     if "if" in schema:
         yield schema.get("then" if _fits(value, schema["if"], root) else "else", {})
@@ -112,7 +106,6 @@ def _fits(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> boo
 
 
 def _of_type(value: Any, schema: Mapping[str, Any]) -> str | None:
-    """The type or the values that the schema names, if this value is not one of them."""
     if "const" in schema or "enum" in schema:
         allowed = schema.get("enum", [schema.get("const")])
         if any(value == one and type(value) is type(one) for one in allowed):
@@ -127,7 +120,6 @@ def _of_type(value: Any, schema: Mapping[str, Any]) -> str | None:
 
 
 def _of_range(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
-    """What the value should be, if it has the type of the schema and is out of its range."""
     if isinstance(value, str):
         yield from _of_text(value, schema)
     elif isinstance(value, list) and schema.get("uniqueItems") and len(set(map(repr, value))) < len(value):

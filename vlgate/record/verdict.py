@@ -32,7 +32,6 @@ def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
     """Return the content of ``verdict.json``.
 
     Returns: the content; None if the run has none, because an earlier version wrote its files.
-    Raises: OptionError if the file cannot be read or is damaged, or if its decisions are not those of ``metrics.json``.
     """
     file = run.folder / VERDICT
     if not file.exists():
@@ -78,7 +77,6 @@ def _of_request(request: Request) -> tuple[str, ...]:
 
 
 def _one(parts: Sequence[str]) -> bytes:
-    """The parts as one record; the lengths keep ("a", "bc") and ("ab", "c") apart."""
     lengths = ",".join(map(str, map(len, parts)))
     return ("\0".join((lengths, *parts)) + "\n").encode(errors="surrogatepass")
 
@@ -87,7 +85,7 @@ def _one(parts: Sequence[str]) -> bytes:
 
 _json = JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 Word = Literal["broken", "incomplete", "fail", "inconclusive", "pass", "not gated"]
-QUIET = (0, 5)
+OK_STATUSES = (0, 5)
 """pytest's statuses of a session without a failed test: all passed, or none was collected."""
 
 
@@ -124,7 +122,6 @@ class RunOutcome:
 
     @property
     def stopped(self) -> bool:
-        """Whether a gate stops the release."""
         return not RELEASABLE.issuperset(self.outcomes)
 
     @property
@@ -150,7 +147,6 @@ class RunOutcome:
 
 
 def outcome_of(run: RunResult, model: ModelCard) -> RunOutcome:
-    """Return how a run ended."""
     lost = any(unscored(result.verdicts) for result in run.results)
     return RunOutcome(
         outcomes=tuple(decision.outcome for decision in run.decisions),
@@ -168,11 +164,7 @@ def outcome_of(run: RunResult, model: ModelCard) -> RunOutcome:
 def recorded_outcome(run: RecordedRun, decisions: Sequence[Decision] | None = None) -> RunOutcome:
     """Return how a run ended, as its files tell; what they do not tell keeps it from passing.
 
-    Args:
-        run: the run.
-        decisions: decisions in place of its own, if its gates were decided again.
-
-    Raises: OptionError if ``verdict.json`` cannot be used, or is not that of ``metrics.json``.
+    ``decisions``: decisions in place of its own, if its gates were decided again.
     """
     told, figures = read_verdict(run), run.figures
     word = "" if told is None else told["verdict"]
@@ -223,12 +215,18 @@ class Digests:
     rows: str
 
 
-def digests(thresholds: Thresholds, tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> Digests:
-    """Return the digests of a run: of its thresholds, the tasks of its plan, and the verdicts by task."""
+def thresholds_digests(thresholds: Thresholds) -> dict[str, str | None]:
+    """Return the digest of a thresholds file and of its cases that must hold; None without such a file."""
     held = thresholds.must_hold
+    return {
+        "thresholds": f"sha256:{thresholds.digest}" if thresholds.digest else None,
+        "must_hold": None if held is None else f"sha256:{held.digest}",
+    }
+
+
+def digests(thresholds: Thresholds, tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> Digests:
     return Digests(
-        thresholds=f"sha256:{thresholds.digest}" if thresholds.digest else None,
-        must_hold=None if held is None else f"sha256:{held.digest}",
+        **thresholds_digests(thresholds),
         plan=f"blake2b:{digest(tasks)}",
         rows=rows_digest((task.id, verdicts.get(task.id, ())) for task in tasks),
     )
@@ -241,8 +239,7 @@ def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
     and with the facts sorted by name. Facts are texts with six decimals. Scores are left out: their last digits differ
     between machines that judge every case alike.
 
-    Args:
-        verdicts: the tasks in the order of the plan, each with the verdicts of its selected cases.
+    ``verdicts``: the tasks in the order of the plan, each with the verdicts of its selected cases.
     """
     found = sha256()
     for task, said_of in verdicts:
@@ -260,7 +257,6 @@ def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
 
 
 def unscored(verdicts: Sequence[Verdict]) -> bool:
-    """Return whether the model was asked about a case that could not be scored."""
     found = verdicts_of(verdicts)
     return any(
         why != UNASKED and found.states[found.row_of(place)] == "unscored"

@@ -33,8 +33,6 @@ def whole_file(file: Path) -> Iterator[Path]:
     '{}'
 
     Yields: the path of a temporary file in the same folder, which does not exist yet.
-    Raises: OSError, which names ``file``, if the file cannot be written; whatever the body raises. An earlier file of
-        that name is kept then.
     """
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     _tidied(file.parent)
@@ -52,10 +50,7 @@ def whole_file(file: Path) -> Iterator[Path]:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write a text as UTF-8, whole or not at all; half of a surrogate pair, which UTF-8 lacks, is written as ``?``.
-
-    Raises: OSError, which names ``file``, if it cannot be written.
-    """
+    """Write a text as UTF-8, whole or not at all; half of a surrogate pair, which UTF-8 lacks, is written as ``?``."""
     with whole_file(file) as part:
         part.write_bytes(text.encode("utf-8", "replace"))
 
@@ -63,10 +58,8 @@ def write_whole(file: Path, text: str) -> None:
 def remove_left_over(folder: Path, *, locked: bool = False) -> None:
     """Remove the temporary files that killed processes have left in a folder.
 
-    Args:
-        folder: where they are.
-        locked: whether this process alone writes runs there and has not begun. Otherwise a file must be an hour old,
-            because the number of a process on another machine says nothing here.
+    ``locked``: whether this process alone writes runs there and has not begun. Otherwise a file must be an hour old,
+    because the number of a process on another machine says nothing here.
     """
     with suppress(OSError):
         for file in folder.glob(".*.part"):
@@ -80,7 +73,7 @@ def remove_left_over(folder: Path, *, locked: bool = False) -> None:
 
 @lru_cache(maxsize=1024)
 def _tidied(folder: Path) -> None:
-    """Look once into each folder, because a set of cases writes thousands of files into one."""
+    # Look once into each folder, because a set of cases writes thousands of files into one
     remove_left_over(folder)
 
 
@@ -99,7 +92,7 @@ def _ended(process: int, *, locked: bool) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Store the new name on the disk too; some file systems, and Windows, cannot do that for a folder."""
+    # Store the new name on the disk too; some file systems, and Windows, cannot do that for a folder
     with suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)
         try:
@@ -120,7 +113,6 @@ def lock(folder: Path, option: str = "--results") -> Callable[[], None]:
     """Lock a folder, which ``option`` has named, for this process.
 
     Returns: a function that releases the lock and removes its file.
-    Raises: OptionError, which names the other process, if one holds the lock; OSError if the file cannot be made.
     """
     file = folder / LOCK
     while True:
@@ -141,7 +133,7 @@ def lock(folder: Path, option: str = "--results") -> Callable[[], None]:
 
 
 def _taken(opened: int) -> bool:
-    """Lock an open file if nobody holds its lock; a system without such locks does not keep runs apart."""
+    # Lock an open file if nobody holds its lock; a system without such locks does not keep runs apart
     try:
         import fcntl
     except ModuleNotFoundError:  # Windows

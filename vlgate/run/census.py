@@ -29,11 +29,9 @@ class Census:
 
     @property
     def short(self) -> bool:
-        """Whether too few cases have their images for a run of this task."""
         return self.found < ENOUGH * self.cases
 
     def __str__(self) -> str:
-        """Say both numbers."""
         return f"{self.found:,} of {self.cases:,} cases have their image"
 
 
@@ -45,10 +43,7 @@ def count(task: Task) -> Census:
 
 
 def refuse_missing(tasks: Iterable[Task]) -> None:
-    """Refuse a run if a task has too few cases with their images.
-
-    Raises: OptionError, which lists the tasks, says where one of the images was looked for, and names the remedies.
-    """
+    """Refuse a run if a task has too few cases with their images."""
     short = [census for census in map(count, tasks) if census.short]
     if short:
         raise OptionError(*_refusal(short))
@@ -77,7 +72,6 @@ def _refusal(short: Sequence[Census]) -> Iterable[str]:
 
 
 def looked_for(image: LazyImage) -> str:
-    """Say where an image that is not there was looked for."""
     try:
         image.load()
     except MissingImageError as error:

@@ -16,10 +16,7 @@ _HERE = "vlgate.models.reference."  # models that see the tasks, or are as quick
 
 
 def check_cluster(options: Options, workers: str = "") -> None:
-    """Check what ``--ray`` asks for, before anything is loaded; ``workers`` names the option that asks for workers.
-
-    Raises: OptionError if the cluster cannot score this run.
-    """
+    """Check what ``--ray`` asks for, before anything is loaded; ``workers`` names the option that asks for workers."""
     given = f"--ray={options.ray}"
     if workers:
         raise OptionError(
@@ -42,8 +39,6 @@ def load_on_cluster(options: Options) -> tuple[LoadedModel, ClusterCaller]:
     """Load the model of the options on the actors of the cluster that this process is connected to.
 
     Returns: the model as the run sees it, and the caller of its methods.
-    Raises: ModelLoadError if no actor starts, or if the nodes do not all load the same model; OptionError if the
-        cluster does not have the device.
     """
     pool = Pool(
         limit=options.call_timeout,

@@ -8,20 +8,16 @@ from dataclasses import replace
 from vlgate import __version__
 from vlgate.asking.predictor import score
 from vlgate.errors import OptionError
-from vlgate.gates.decide import tasks_without_scores, without_scores
-from vlgate.gates.error_rates import error_rates
-from vlgate.gates.must_hold import must_hold_decision
-from vlgate.gates.p_values import corrected
 from vlgate.gates.records import Decision
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
-from vlgate.record.cases import judged_cases
-from vlgate.record.comparison import EarlierRun, LaterRun, compare
+from vlgate.record.comparison import FinishedRun, compare
 from vlgate.record.judging_again import ABOUT_REPLIES
-from vlgate.record.options import FIRST, Options, Shard, meant_folder
-from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, decisions, tabulate
-from vlgate.record.run_gates import change_decisions, required, unjudged_gates, without_passes
+from vlgate.record.options import Options, Shard, meant_folder
+from vlgate.record.parquet import case_table
+from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, decisions, judged_tasks_of, task_metrics
+from vlgate.record.run_gates import JudgedRun, decide_run, unjudged_gates
 from vlgate.record.verdict import digests
 from vlgate.run.examining import UNEXAMINED, examined, without_copies
 from vlgate.run.loading import blind_predictor
@@ -39,28 +35,20 @@ def conclude(
     verdicts: Mapping[str, Sequence[Verdict]],
     thresholds: Thresholds,
     options: Options,
-    objections: Sequence[Decision] = (),
-    earlier: EarlierRun | None = None,
+    integrity_failures: Sequence[Decision] = (),
+    earlier: FinishedRun | None = None,
 ) -> RunResult:
     """Compute the figures of all tasks that have verdicts, and decide the gates.
 
-    Args:
-        tasks: the tasks of the plan.
-        verdicts: the verdicts of the selected cases, by task id, in the task's order; a task without verdicts has no
-            figures, and its gates are inconclusive.
-        thresholds: the gates.
-        options: the options of the run.
-        objections: decisions against the run as a whole, which come before the gates.
-        earlier: the run to compare with.
-
-    Returns: the result of the run.
+    ``verdicts``: the verdicts of the selected cases, by task id, in the task's order; a task without verdicts has no
+    figures, and its gates are inconclusive. ``integrity_failures`` are about the run as a whole, and come first.
     """
     asked = [task for task in tasks if verdicts.get(task.id)]
     blind = _blind(asked, verdicts, options)
-    figures = tuple(tabulate(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
+    figures = tuple(task_metrics(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
     figures = tuple(without_copies(one, thresholds) for one in figures)
     results = examined(figures, options)
-    comparison = None if earlier is None else compare(earlier, _later(results, options, _partial(tasks, verdicts)))
+    comparison = None if earlier is None else compare(earlier, _later(tasks, results, options))
     unexamined = UNEXAMINED if results is figures and options.health == "auto" else ""
     rows, gaps = averages(results, shapes(options.data))
     run = RunResult(
@@ -73,7 +61,7 @@ def conclude(
         digests=digests(thresholds, tasks, verdicts),
         unasked=tuple(task for task in tasks if not verdicts.get(task.id)),
     )
-    return decided(run, tasks, thresholds, options, objections)
+    return decided(run, tasks, thresholds, options, integrity_failures)
 
 
 def decided(
@@ -81,32 +69,21 @@ def decided(
     tasks: Sequence[Task],
     thresholds: Thresholds,
     options: Options,
-    objections: Sequence[Decision] = (),
+    integrity_failures: Sequence[Decision] = (),
 ) -> RunResult:
     """Decide the gates of a run from its figures, and from what its controls found.
 
     The arguments are those of ``conclude``; ``run`` has the figures, and its decisions are replaced.
     """
-    verdicts = {task.id: () for task in tasks} | {result.task.id: result.verdicts for result in run.results}
-    made = decisions(thresholds, run.results, tasks, options.ties, options.model, run.controls)
-    left_out = {task.id: len(task.cases) - len(verdicts.get(task.id, ())) for task in tasks}
-    coverages = {result.task.id: result.coverage for result in run.results}
-    kinds, first = {task.id: task.shape for task in tasks}, options.baseline == FIRST
-    changes = change_decisions(thresholds, run.comparison, kinds, left_out, coverages, first=first)
-    neither = {result.task.id: result.neither for result in run.results}
-    right = _right(verdicts, tasks_without_scores(neither, thresholds))
-    whole_run = options.require_gates and not options.suite
-    held = [] if thresholds.must_hold is None else [must_hold_decision(thresholds.must_hold, right, whole=whole_run)]
-    made = corrected((*held, *without_scores((*made, *changes), neither, thresholds)), thresholds.fail_correction)
-    made = without_passes(made) if options.quick else made
-    counts = {task.id: (len(verdicts.get(task.id, ())), len(task.cases)) for task in tasks}
-    known = shapes(options.data)
-    whole = [*required(thresholds, counts, options, known), *unjudged_gates(made, thresholds, options)]
-    return replace(
-        run,
-        decisions=(*objections, *whole, *made),
-        error_rates=error_rates(made, thresholds.fail_correction),
+    judged = JudgedRun(
+        tasks=judged_tasks_of(run.results, tasks, run.controls),
+        right={task.id: {} for task in tasks} | {one.task.id: _right(one.verdicts) for one in run.results},
+        neither={one.task.id: one.neither for one in run.results},
+        comparison=run.comparison,
+        known=shapes(options.data),
     )
+    made, rates = decide_run(judged, thresholds, options)
+    return replace(run, decisions=(*integrity_failures, *made), error_rates=rates)
 
 
 def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
@@ -115,38 +92,27 @@ def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
     return RunResult(results=(), decisions=(*unjudged_gates(made, thresholds, options, searched=True), *made))
 
 
-def _partial(tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> frozenset[str]:
-    """The tasks that are asked only in part, because cases were deselected."""
-    return frozenset(task.id for task in tasks if len(verdicts.get(task.id, ())) < len(task.cases))
-
-
-def _later(results: Sequence[TaskResult], options: Options, partial: frozenset[str]) -> LaterRun:
-    return LaterRun(
-        name=options.model,
-        fingerprint="",
+def _later(tasks: Sequence[Task], results: Sequence[TaskResult], options: Options) -> FinishedRun:
+    asked = {result.task.id: result.coverage.cases for result in results}
+    return FinishedRun(
+        model=options.model,
         seed=options.seed,
         ties=options.ties,
         version=__version__,
-        tasks={result.task.id: judged_cases(result.verdicts) for result in results},
-        shapes={result.task.id: result.task.shape for result in results},
-        partial=partial,
+        tasks={result.task.id: case_table(result.task, result.verdicts) for result in results},
+        partial=frozenset(task.id for task in tasks if asked.get(task.id, 0) < len(task.cases)),
     )
 
 
-def _right(
-    verdicts: Mapping[str, Sequence[Verdict]], doubted: Collection[str] = ()
-) -> dict[str, dict[str, bool | None]]:
-    """Whether each case is right, None if it is not judged, or of a task whose scores mean nothing."""
-    return {
-        task: {one.case.id: one.right if one.state == "judged" and task not in doubted else None for one in said}
-        for task, said in verdicts.items()
-    }
+def _right(verdicts: Sequence[Verdict]) -> dict[str, bool | None]:
+    rows = verdicts_of(verdicts)
+    judged = zip(rows.cases, rows.states, rows.right.tolist(), strict=True)
+    return {case.id: right if state == "judged" else None for case, state, right in judged}
 
 
 def _blind(
     tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]], options: Options
 ) -> dict[str, Sequence[Verdict]]:
-    """The text-only model's verdicts of the judged cases, or of a seeded sample of them if there are very many."""
     judged = {task.id: verdicts_of(verdicts[task.id]).judged.cases for task in tasks}
     reduced = [
         sample(replace(task, cases=tuple(judged[task.id])), BLIND_CASES, f"{options.seed}:blind:{task.id}")
@@ -163,10 +129,6 @@ _ABOUT_THE_WHOLE = frozenset({*ABOUT_REPLIES, "required", "require-gates"})
 
 
 def refuse_for_a_part(options: Options, *, searches: bool) -> None:
-    """Refuse what only a whole run can do.
-
-    Raises: OptionError, which names the option and the remedy.
-    """
     why = ""
     if options.explain:
         why = "--explain explains the worst missed cases of a whole run, which a part does not know"
@@ -190,12 +152,7 @@ def conclude_part(
     The tasks are not examined for flaws, and nothing is compared with a baseline: the run that joins the parts does
     both.
 
-    Args:
-        tasks: the tasks of the plan of the whole run.
-        verdicts: the verdicts of the part's cases, by task id, in the task's order.
-        thresholds: the gates.
-        options: the options of the run.
-        shard: which part this is.
+    ``verdicts``: the verdicts of the part's cases, by task id, in the task's order.
     """
     plain = replace(options, health="off", require_gates=False)
     found = conclude(tasks, verdicts, thresholds, plain)
@@ -208,10 +165,7 @@ def conclude_part(
 def lacks_of_part(plan: Plan, asked: Collection[str], decisions: Sequence[Decision]) -> list[str]:
     """Return why a part cannot be joined with others, in sentences.
 
-    Args:
-        plan: the plan, with the batches of the part.
-        asked: the ids of the batches that were selected.
-        decisions: the decisions about the run as a whole; one about its replies objects to them.
+    ``decisions``: the decisions about the run as a whole; one about its replies objects to them.
     """
     sizes = {name: len(batch.positions) for name, batch in plan.batches.items()}
     left = sum(size for name, size in sizes.items() if name not in asked)

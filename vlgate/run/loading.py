@@ -103,7 +103,6 @@ class BatchSizes:
 
 
 def batch_sizes(loaded: LoadedModel, default: int) -> BatchSizes:
-    """Return what is remembered of a model on its device."""
     from platformdirs import user_cache_path
 
     workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")  # which share a device
@@ -160,15 +159,12 @@ def load_model(
     If the cache knows the model, it is loaded when it is first asked.
 
     ``watch`` may limit the time of its calls in this process.
-
-    Raises: ModelLoadError if it cannot be loaded.
     """
     if options.ray:
         remote, calls = load_on_cluster(options)
         return remote, replace(predictor_of(remote, replace(options, cache=None), tasks), caller=calls)
 
     def build() -> LoadedModel:
-        """Build the model."""
         return _built(options, worker, workers)
 
     loaded = unloaded(options, worker, build) or build()
@@ -241,19 +237,16 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
 
 
 def _anew(model: object, options: Options) -> Anew:
-    """What is new in the requests of the checks: nothing for vlgate's own adapters, which remember no reply."""
     if options.model.partition(":")[0] in registered():
         return ""
     return "texts" if gets_names(model) else "all"
 
 
 def _spread_over(tasks: Sequence[Task]) -> list[Case]:
-    """The first case of each task, then the second of each, and so on."""
     return [task.cases[place] for place in range(CHECKED_CASES) for task in tasks if place < len(task.cases)]
 
 
 def _of_other_images(tasks: Sequence[Task]) -> list[Case]:
-    """The first case of each task that shares no image with the first case: many in a row may be about one image."""
     found: list[Case] = []
     for first, *others in (task.cases for task in tasks if task.cases):
         images = _images(first)
@@ -266,7 +259,6 @@ def _images(case: Case) -> set[LazyImage]:
 
 
 def _call_of_each_kind(tasks: Sequence[Task], size: int) -> list[Request]:
-    """As many requests of each kind as a call of the run holds, as far as the first ``size`` cases of the tasks go."""
     found: dict[type, dict[Request, None]] = {}
     for request in (request for task in tasks for case in task.cases[:size] for request in case.requests):
         of_kind = found.setdefault(type(request), {})
@@ -276,7 +268,7 @@ def _call_of_each_kind(tasks: Sequence[Task], size: int) -> list[Request]:
 
 
 def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: Options) -> Check:
-    """Load the model again in plain float32 and compare, if that makes a difference and there is enough memory."""
+    # Load the model again in plain float32 and compare, if that makes a difference and there is enough memory
     if options.ray:
         why = "with --ray the model is not loaded a second time; run the command with --quick and without --ray"
         return Check(name="precision", outcome="not applicable", why=why)
@@ -313,7 +305,6 @@ def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check,
 
 
 def merged(cards: Sequence[ModelCard], name: str) -> ModelCard:
-    """Merge the cards of all workers into one; if no worker loaded the model, the card holds its ``name`` only."""
     if not cards:
         return ModelCard(name=name)
     notes = list(dict.fromkeys(note for card in cards for note in card.notes))
@@ -335,8 +326,6 @@ def predictor_of(
 
     A model of the user's never sees the tasks, because they hold the truths. The text-only model learns generated tasks
     from further cases of other seeds, as the baseline and as a model of a run.
-
-    Raises: ModelLoadError if its ``decision_threshold`` is not a finite number, or it cannot be asked as the run asks.
     """
     try:
         threshold_of(loaded.model, loaded.name)
@@ -359,12 +348,7 @@ def predictor_of(
 
 
 def _check_together(loaded: LoadedModel, tasks: Sequence[Task]) -> None:
-    """Check that a model takes several images in one prompt, as far as that is known before it is asked.
-
-    A case of two images and two texts has questions about one image as well, which only ``answer`` understands.
-
-    Raises: ModelLoadError if it does not.
-    """
+    # Check that a model takes several images in one prompt, as far as that is known before it is asked
     if not isinstance(loaded.model, Comparer):
         raise ModelLoadError(
             f"the model {loaded.name!r} has no method compare(), which --ask=together needs to ask about several "
@@ -386,7 +370,7 @@ def _asks_of_one_image(task: Task) -> bool:
 
 
 def _waiting(caller: Caller | CachedCaller, loaded: LoadedModel) -> Caller | CachedCaller:
-    """The same caller, which loads a model that is not loaded before it asks it, so that no limit counts that time."""
+    # The same caller, which loads a model that is not loaded before it asks it, so that no limit counts that time
     model = loaded.model
     if not isinstance(model, Unloaded) or not isinstance(caller, CachedCaller):
         return caller

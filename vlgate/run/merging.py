@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -11,24 +11,24 @@ from typing import Any
 
 from vlgate import __version__
 from vlgate.asking.checks.check import Check
-from vlgate.errors import OptionError, ThresholdsError, UnknownTaskError
+from vlgate.errors import OptionError
 from vlgate.gates.records import Decision
-from vlgate.gates.thresholds import Thresholds, read_thresholds
+from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import CONTROLLED
-from vlgate.record.comparison import EarlierRun, refuse_unlike
+from vlgate.record.comparison import FinishedRun, refuse_unlike
 from vlgate.record.folder import REPLIES, RecordedPart, lines_of
-from vlgate.record.model_card import ModelCard, card_from
+from vlgate.record.model_card import card_from
 from vlgate.record.options import Options
 from vlgate.record.replies import read_rows, unpack
-from vlgate.record.results import RunResult, of_yes_or_no
-from vlgate.record.run_gates import doubts, refuse_blunt
-from vlgate.record.verdict import digest, outcome_of
+from vlgate.record.results import EndedRun, of_yes_or_no
+from vlgate.record.run_gates import failed_checks, refuse_blunt
+from vlgate.record.verdict import digest, thresholds_digests
 from vlgate.run.concluding import conclude
 from vlgate.run.loading import merged
-from vlgate.run.planning import Plan, empty_lines, known_tasks, make_plan, no_folder
+from vlgate.run.planning import Plan, empty_lines, make_plan, read_gates
 from vlgate.run.sampling import parts_of
-from vlgate.types import Batch, Task, Verdict
+from vlgate.types import Batch, Verdict
 
 # Whether some parts are the parts of one run: all are there, none twice, and all were asked the same of one model.
 
@@ -64,12 +64,7 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
 def in_order(parts: Sequence[RecordedPart], *, thresholds: bool) -> list[RecordedPart]:
     """Return the parts of one run by their number.
 
-    Args:
-        parts: the parts, in any order.
-        thresholds: whether the parts must have run with the same thresholds file.
-
-    Raises: OptionError, which names the folders and the remedy, if a part is missing, doubled or incomplete, or if two
-        parts differ in their model, data, options or versions.
+    ``thresholds``: whether the parts must have run with the same thresholds file.
     """
     found = sorted(parts, key=lambda part: part.number)
     _refuse_count(found)
@@ -155,31 +150,8 @@ def _short(text: str) -> str:
 # The thresholds file that the joined parts are judged with.
 
 
-def read_gates(options: Options) -> Thresholds:
-    """Return the gates of a run; none without a thresholds file.
-
-    Raises: OptionError if an option names something that does not exist; ThresholdsError if the file cannot be used.
-    """
-    known = known_tasks(options)
-    if options.thresholds is None:
-        return Thresholds(file=Path("thresholds.toml"), rules=(), require=())
-    try:
-        return read_thresholds(options.thresholds, known)
-    except UnknownTaskError as error:
-        raise ThresholdsError(f"{error}{no_folder(options, error.task)}") from None
-
-
 def refuse_other_thresholds(part: RecordedPart, thresholds: Thresholds) -> None:
-    """Refuse a thresholds file that is another one than that of the parts.
-
-    Raises: OptionError, which names the file and the option that accepts it.
-    """
-    held = thresholds.must_hold
-    now = {
-        "thresholds": f"sha256:{thresholds.digest}" if thresholds.digest else None,
-        "must_hold": None if held is None else f"sha256:{held.digest}",
-    }
-    if any(part.content["digests"][name] != found for name, found in now.items()):
+    if any(part.content["digests"][name] != found for name, found in thresholds_digests(thresholds).items()):
         raise part.wrong(
             f"{thresholds.file} is not what it was when the part ran", "name the file to judge with by --thresholds"
         )
@@ -207,40 +179,19 @@ def _without_control(decision: Decision) -> Decision:
 _WORST = ("failed", "suspect", "ok", "not applicable")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
-    """A run that was joined from its parts; ``workers`` counts the processes with a model."""
-
-    result: RunResult
-    card: ModelCard
-    options: Options
-    tasks: tuple[Task, ...]
-    workers: int
-
-    @property
-    def status(self) -> int:
-        """The exit status: 0, or 1 if the run does not pass."""
-        return int(outcome_of(self.result, self.card).status > 0)
-
-
 def join(
     parts: Sequence[RecordedPart],
     options: Options,
-    earlier: EarlierRun | None = None,
+    earlier: FinishedRun | None = None,
     *,
     own_thresholds: bool = False,
-) -> Joined:
+) -> EndedRun:
     """Judge the replies of all parts, and decide the gates.
 
-    Args:
-        parts: the parts of one run, in their order.
-        options: the options of the run, with the data folders and thresholds of this machine.
-        earlier: the run to compare with.
-        own_thresholds: whether the thresholds file may be another one than that of the parts.
+    ``options``: the options of the run, with the data folders and thresholds of this machine. ``own_thresholds``:
+    whether the thresholds file may be another one than that of the parts.
 
     Returns: the run, as one process would have ended it with the same replies.
-    Raises: OptionError if the data are not those of the parts, or if a part does not hold the replies to its cases;
-        ThresholdsError if the thresholds file cannot be used, or is not that of the parts.
     """
     thresholds = read_gates(options)
     if not own_thresholds:
@@ -259,11 +210,11 @@ def join(
     card = replace(merged(cards, options.model), checks=joined_checks([card.checks for card in cards]))
     result = replace(
         of_yes_or_no(result) if card.yes_or_no else result,
-        decisions=(*doubts(card, cards, thresholds), *without_controls(result.decisions)),
+        decisions=(*failed_checks(card, cards, thresholds), *without_controls(result.decisions)),
         notes=(*result.notes, *empty_lines(plan.empty), *plan.notes),
         tests=next((status for part in parts if (status := part.content["status"])), 0),
     )
-    return Joined(
+    return EndedRun(
         result=result,
         card=card,
         options=options,
@@ -277,7 +228,6 @@ def _asked_these(part: RecordedPart, plan: Plan) -> bool:
 
 
 def _other_cases(part: RecordedPart, options: Options) -> OptionError:
-    """The error about a part that asked other cases, which says whether the disputes are the reason."""
     where = ", ".join(map(str, options.data)) or "the drawn scenes"
     theirs = tuple(map(Path, part.content["environment"]["options"]["disputes"]))
     if theirs == options.disputes == ():
@@ -302,7 +252,6 @@ def joined_checks(checks: Sequence[Sequence[Check]]) -> tuple[Check, ...]:
 
 
 def _verdicts(parts: Sequence[RecordedPart], plan: Plan, options: Options) -> dict[str, list[Verdict]]:
-    """The verdicts of all cases by task id, in the tasks' order."""
     planned = parts_of(plan.tasks, len(parts))
     tasks = {task.id: task for task in plan.tasks}
     found: dict[str, dict[int, Verdict]] = {name: {} for name in tasks}

@@ -12,10 +12,10 @@ import numpy as np
 
 from vlgate.asking.items import hashed_cases
 from vlgate.audit.label_fixes import KNOWN, applied, read_disputes, reported
-from vlgate.errors import OptionError, UnknownNameError, VlgateError
-from vlgate.metrics.variants import VARIANTS
+from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, UnknownTaskError, VlgateError
+from vlgate.gates.thresholds import Thresholds, read_thresholds
 from vlgate.record.cases import plain_id
-from vlgate.record.options import Options
+from vlgate.record.options import Options, known_protocols
 from vlgate.run.census import partly_missing
 from vlgate.run.sampling import part_of, quick_sample
 from vlgate.run.together import asked_together
@@ -23,7 +23,7 @@ from vlgate.seeds import generator
 from vlgate.sources.data_folders import another_folder
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.reading.text_files import collector_paused
-from vlgate.sources.registry import PROTOCOLS, SOURCES, read_tasks, shapes
+from vlgate.sources.registry import SOURCES, read_tasks, shapes
 from vlgate.types import UNDRAWN, Batch, Shape, Task
 
 # The plan of a run: which tasks it asks, which of their cases, and which cases each pytest item holds.
@@ -58,8 +58,6 @@ def known_tasks(options: Options) -> dict[str, Shape]:
     """Check the data folders, ``--suite`` and ``--protocol``, without reading the files of any benchmark.
 
     Returns: the shape of every task that a source can make from the data folders, by id.
-    Raises: OptionError or UnknownNameError if the options name something that does not exist; DataError if a line of
-        the user's own cases has no task or no shape.
     """
     for folder in options.data:
         if not folder.is_dir():
@@ -77,6 +75,17 @@ def known_tasks(options: Options) -> dict[str, Shape]:
     return known
 
 
+def read_gates(options: Options) -> Thresholds:
+    """Return the gates of a run; none without a thresholds file."""
+    known = known_tasks(options)  # first: a wrong --data or --suite makes the user's own tasks unknown
+    if options.thresholds is None:
+        return Thresholds(file=Path("thresholds.toml"), rules=(), require=())
+    try:
+        return read_thresholds(options.thresholds, known)
+    except UnknownTaskError as error:
+        raise ThresholdsError(f"{error}{no_folder(options, error.task)}") from None
+
+
 def no_folder(options: Options, task: str) -> str:
     """Return a note for a message about an unknown task that may be the user's own, if the data folder may be wrong."""
     if task.partition("/")[0] in SOURCES:
@@ -91,8 +100,6 @@ def make_plan(options: Options) -> Plan:
     """Read the wanted tasks and cut them into batches.
 
     Returns: the plan; it is the same for the same options, in every process.
-    Raises: OptionError or UnknownNameError if the options name something that does not exist; DataError if a source
-        cannot read its files.
     """
     known = known_tasks(options)
     wanted = frozenset(task for task in known if _wanted(task, options))
@@ -130,18 +137,12 @@ def _sampled(task: Task, options: Options) -> Task:
 
 
 def empty_lines(tasks: Sequence[Task]) -> list[str]:
-    """Return a line for each task without cases that says why it has none."""
     return [f"{task.id}: no cases: {_reasons(task)}" for task in tasks]
 
 
 def _reasons(task: Task) -> str:
     counts = [f"{number:,} x {reason}" for reason, number in task.left_out.items() if number]
     return "; ".join([*([task.note] if task.note else []), *counts]) or "its files hold no record for it"
-
-
-def known_protocols() -> dict[str, str]:
-    """Return what ``--protocol`` accepts, with a description: ways to read a benchmark, and variants of metrics."""
-    return {**PROTOCOLS, **{name: variant.about for name, variant in VARIANTS.items()}}
 
 
 def _wanted(task: str, options: Options) -> bool:
@@ -174,11 +175,6 @@ def _nothing(options: Options, pattern: str, wanted: Collection[str], tasks: Seq
 
 def sample(task: Task, limit: int | None, name: str) -> Task:
     """Return the task with a seeded sample of at most ``limit`` cases, in the task's order.
-
-    Args:
-        task: the task to draw from.
-        limit: the number of cases to keep; None for all.
-        name: seeds the draw.
 
     Returns: the task; its ``left_out`` counts the other cases.
     """
@@ -224,7 +220,6 @@ def _batches(tasks: Sequence[Task], options: Options) -> dict[str, Batch]:
 
 
 def _unused(name: str, taken: Mapping[str, Batch]) -> str:
-    """An id that is not taken yet, of characters that pytest does not escape."""
     plain = plain_id(name)
     number, found = 2, plain
     while found in taken:
@@ -240,10 +235,7 @@ def tasks_again(
 ) -> tuple[tuple[Task, ...], str]:
     """Read the tasks of a run again.
 
-    Args:
-        figures: the content of ``metrics.json``.
-        environment: the content of ``environment.json``, which names the data folders and the options.
-        data: the data folders; by default those that the run names.
+    ``environment``: the content of ``environment.json``, which names the data folders and the options.
 
     Returns: the tasks, and why there are none; one of them is empty.
     """

@@ -48,7 +48,7 @@ class Cost:
         return per_case * self.cases * self.requests / max(1, self.own)
 
     def __str__(self) -> str:
-        """Say it before a run."""
+        # Say it before a run
         of = f"{self.tasks:,} task{'' if self.tasks == 1 else 's'}, at most {self.limit:,} of each"
         return f"the control {self.name} asks up to {self.requests:,} requests more, about {self.cases:,} cases of {of}"
 
@@ -73,11 +73,6 @@ def costs(tasks: Sequence[Task], options: Options) -> list[Cost]:
 def controlled(results: Sequence[TaskResult], options: Options, predictor: ModelPredictor) -> tuple[Controlled, ...]:
     """Ask every control of a run.
 
-    Args:
-        results: the results of the run.
-        options: its options.
-        predictor: its model.
-
     Returns: what each control found. If the model raises, what was measured before; only Ctrl-C passes through.
     """
     samples = [found for result in results if (found := sample_of(result, options)).verdicts]
@@ -92,10 +87,6 @@ def controlled(results: Sequence[TaskResult], options: Options, predictor: Model
 
 
 def _by_name(samples: Sequence[Sample], predictor: ModelPredictor) -> str:
-    """Why the controls of a model that gets the names of images tell nothing: the names decide, not the pictures.
-
-    Some requests are asked again about the same pictures under other names; a model may know no such names.
-    """
     requests = [one for some in samples for case in some.cases[:_NAMED] for one in case.requests][:REQUESTS]
     asked = replace(predictor.bare(), seed=None)
     try:
@@ -107,7 +98,6 @@ def _by_name(samples: Sequence[Sample], predictor: ModelPredictor) -> str:
 
 
 def sample_of(result: TaskResult, options: Options) -> Sample:
-    """Draw the judged cases of a task that its controls ask about: the same ones for every control."""
     judged = {verdict.case.id: verdict for verdict in result.verdicts if verdict.state == "judged"}
     task = replace(result.task, cases=tuple(case for case in result.task.cases if case.id in judged))
     some = _drawn(task, options)
@@ -158,11 +148,7 @@ def explained(
 ) -> Explained:
     """Explain the worst missed cases of each task.
 
-    Args:
-        results: the results of the run.
-        most: the most cases of a task.
-        predictor: the model of the run.
-        tell: takes a line that says how many requests the explanations ask, before they are asked.
+    ``tell``: takes a line that says how many requests the explanations ask, before they are asked.
 
     Returns: the explanations, those of a task with the worst case first. If the model raises, those that were made
         before; only Ctrl-C passes through.

@@ -92,14 +92,12 @@ def code_digest(*parts: str) -> bytes:
 
 
 def listed_as(loaded: LoadedModel, options: Options) -> str:
-    """Return how ``vlgate cache`` names the replies of a model: no two models with other replies have one name."""
     name = f"{loaded.name}:{loaded.weights}" if loaded.weights else loaded.name
     how = [options.dtype, *(["compiled"] if options.compiled else []), *filter(None, [loaded.device.partition(":")[0]])]
     return f"{name} {loaded.fingerprint[:12]} {' '.join(how)}"
 
 
 def cache_use(caller: Caller | CachedCaller) -> CacheUse:
-    """Return how a process used its memory."""
     if not isinstance(caller, CachedCaller):
         return CacheUse()
     counts, store = caller.counts, caller.memory.store
@@ -116,14 +114,13 @@ def cache_use(caller: Caller | CachedCaller) -> CacheUse:
 
 
 def _own(loaded: LoadedModel, options: Options) -> tuple[str, str]:
-    """The code and the weights of a user's model: one may change them, and forget the fingerprint."""
     weights = options.folder / Path(loaded.weights).expanduser()
     return digest_source(type(loaded.model)), digest_path(weights) if loaded.weights and weights.exists() else ""
 
 
 @cache
 def _source(*packages: str) -> tuple[str, ...]:
-    """A digest of vlgate's own code in some packages: a checkout changes without its version."""
+    # A digest of vlgate's own code in some packages: a checkout changes without its version
     root = Path(vlgate.__file__).parent
     whole = blake2b(digest_size=16)
     for package in packages:
@@ -234,12 +231,10 @@ def keep_checks(
 
 
 def _lasts(caller: Caller | CachedCaller) -> TypeGuard[CachedCaller]:
-    """Whether what a caller remembers is there for later runs."""
     return isinstance(caller, CachedCaller) and caller.memory.store is not None
 
 
 def _key(caller: CachedCaller, tasks: Sequence[Task], options: Options, plan: str) -> bytes:
-    """What the checks depend on beside the model: the cases, the draws, and the size of the batches."""
     images = dict.fromkeys(
         getattr(request, "image", None) for task in tasks for case in task.cases for request in case.requests
     )

@@ -37,26 +37,8 @@ class _Group:
     rank: bytes
 
 
-def read_shard(text: str) -> Shard:
-    """Read ``I/N``; 1/1 is a part, too, so that a matrix of one job ends as a matrix of several does.
-
-    Raises: ValueError if the text is not a part.
-
-    >>> read_shard("2/4")
-    Shard(number=2, of=4)
-    """
-    number, _, of = text.partition("/")
-    shard = Shard(number=int(number), of=int(of))
-    if not 1 <= shard.number <= shard.of:
-        raise ValueError(text)
-    return shard
-
-
 def part_of(tasks: Sequence[Task], shard: Shard) -> dict[str, tuple[int, ...]]:
-    """Return the positions of the cases of one part, by task id, in the tasks' order.
-
-    Raises: OptionError if there are fewer cases than parts.
-    """
+    """Return the positions of the cases of one part, by task id, in the tasks' order."""
     return parts_of(tasks, shard.of)[shard.number - 1]
 
 
@@ -68,12 +50,7 @@ def parts_of(tasks: Sequence[Task], of: int) -> list[dict[str, tuple[int, ...]]]
     are dealt task by task in the order of a hash, so each part has about its share of each task, whatever a request of
     the task costs in truth.
 
-    Args:
-        tasks: the tasks of the plan.
-        of: the number of parts.
-
     Returns: for each part, the positions of its cases by task id; empty for a task without cases in the part.
-    Raises: OptionError if there are fewer cases than parts.
     """
     cases = sum(len(task.cases) for task in tasks)
     if cases < of:
@@ -106,7 +83,6 @@ def image_of(case: Case) -> str:
 
 
 def _groups(tasks: Sequence[Task], of: int) -> list[_Group]:
-    """The cases of each image, cut if they cost too much for one part; single cases if there are too few groups."""
     by_image: dict[str, list[Place]] = {}
     for number, task in enumerate(tasks):
         for position, case in enumerate(task.cases):
@@ -120,7 +96,6 @@ def _groups(tasks: Sequence[Task], of: int) -> list[_Group]:
 
 
 def _cut(tasks: Sequence[Task], places: Sequence[Place], most: float) -> Iterator[_Group]:
-    """The cases of an image as groups that cost at most this much, or are one case."""
     start, requests = 0, 0
     for end, (task, position) in enumerate(places):
         more = len(tasks[task].cases[position].requests)
@@ -156,11 +131,6 @@ def quick_sample(task: Task, name: str, most: int = QUICK_CASES) -> Task:
     one, in place of a case of slices with several, if its tag has at most ``KEPT`` values. Cases of rare slices are
     therefore likelier than others, and a figure over all cases leans towards them if there are many rare slices.
 
-    Args:
-        task: the task.
-        name: seeds the draw.
-        most: the number of cases.
-
     Returns: the task with the cases in their order; its ``left_out`` counts the others.
     """
     n = len(task.cases)
@@ -178,7 +148,6 @@ def quick_sample(task: Task, name: str, most: int = QUICK_CASES) -> Task:
 
 
 def _strata(task: Task) -> list[tuple[str, ...]]:
-    """What each case is sorted by: its tags, those with the fewest values first, and the truth of a single question."""
     values: dict[str, set[str]] = {}
     for case in task.cases:
         for tag, value in case.tags.items():
@@ -192,7 +161,6 @@ def _strata(task: Task) -> list[tuple[str, ...]]:
 
 
 def _completed(chosen: Sequence[int], order: Sequence[int], cases: Sequence[Case]) -> set[int]:
-    """The chosen places, with one for each slice that has none, as long as a case can be spared."""
     found = list(chosen)
     slices: dict[_Part, list[int]] = {}
     for place in order:
@@ -212,5 +180,4 @@ def _completed(chosen: Sequence[int], order: Sequence[int], cases: Sequence[Case
 
 
 def _parts(case: Case) -> list[_Part]:
-    """The slices of a case, as in a run's results."""
     return [(tag, value) for tag, value in case.tags.items() if tag not in GROUPED]

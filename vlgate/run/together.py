@@ -36,11 +36,7 @@ _Asked = tuple[Request, str]
 def asked_together(tasks: Sequence[Task], seed: int) -> tuple[tuple[Task, ...], str]:
     """Return tasks whose cases are asked with their images together, and a note that names them.
 
-    Args:
-        tasks: the tasks of a run; those whose cases have one image each stay as they are.
-        seed: of the order of more than two images.
-
-    Raises: OptionError if no task has cases with several images.
+    ``tasks``: the tasks of a run; those whose cases have one image each stay as they are.
     """
     changed = [task.id for task in tasks if task.shape in TOGETHER_SHAPES]
     if not changed:
@@ -104,7 +100,6 @@ def _questions(case: Case, _: str) -> Iterator[_Asked]:
 
 
 def _images(case: Case) -> tuple[LazyImage, ...]:
-    """The two images of a case, which its first and its last request are about."""
     return (*images_of(case.requests[0]), *images_of(case.requests[-1]))
 
 

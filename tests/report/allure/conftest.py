@@ -8,7 +8,7 @@ from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.results import RunResult, decisions, tabulate
+from vlgate.record.results import RunResult, decisions, task_metrics
 from vlgate.report.allure.results import Moment
 from vlgate.report.allure.writing import write_report
 from vlgate.run.planning import make_plan
@@ -57,7 +57,7 @@ def options(tmp_path_factory):
 def run(options):
     """A run of six cases of each task, drawn for real; the gates are inconclusive or fail."""
     tasks = make_plan(options).tasks
-    results = [tabulate(task, verdicts_of(task, 6), ()) for task in tasks]
+    results = [task_metrics(task, verdicts_of(task, 6), ()) for task in tasks]
     made = decisions(Thresholds(file=options.folder / "t.toml", rules=GATES, require=()), results)
     return RunResult(results=tuple(results), decisions=made)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from vlgate.record.results import tabulate
+from vlgate.record.results import task_metrics
 from vlgate.report.allure.cases import SAMPLE, case_results
 from vlgate.report.allure.writing import write_report
 
@@ -156,7 +156,9 @@ def test_a_later_run_into_the_same_folder_hides_the_earlier_one(tmp_path, run, p
 @pytest.fixture
 def passing(run):
     """The same run without the cases that have no reply, and with gates that pass."""
-    results = [tabulate(one.task, [said for said in one.verdicts if said.state == "judged"], ()) for one in run.results]
+    results = [
+        task_metrics(one.task, [said for said in one.verdicts if said.state == "judged"], ()) for one in run.results
+    ]
     decisions = tuple(replace(one, outcome="pass") for one in run.decisions)
     return replace(run, results=tuple(results), decisions=decisions)
 
@@ -205,7 +207,7 @@ def test_many_cases_are_a_result_for_each_task_and_a_sample(run, moments):
     cases = tuple(replace(task.cases[1], id=f"case {number}") for number in range(5001))
     [verdict] = [one for one in few.results[0].verdicts if one.case.id == task.cases[1].id]
     verdicts = [replace(verdict, case=case) for case in cases]
-    many = replace(few, results=(tabulate(replace(task, cases=cases), verdicts, ()),))
+    many = replace(few, results=(task_metrics(replace(task, cases=cases), verdicts, ()),))
     found = list(case_results(many, moments, 0))
     assert [one.layer for one in found] == ["task", *["case"] * SAMPLE]
     assert {one.status for one in found} == {"failed"}

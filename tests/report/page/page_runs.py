@@ -6,9 +6,9 @@ from pathlib import Path
 from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
-from vlgate.record.cases import judged_cases
-from vlgate.record.comparison import LaterRun, compare, read_earlier
-from vlgate.record.results import RunResult, decisions, tabulate
+from vlgate.record.comparison import FinishedRun, compare, read_earlier
+from vlgate.record.parquet import case_table
+from vlgate.record.results import RunResult, decisions, task_metrics
 from vlgate.record.run_gates import change_decisions
 from vlgate.record.verdict import Digests
 from vlgate.types import Ask, Batch, Compare, Prediction
@@ -45,23 +45,20 @@ DIGESTS = Digests(thresholds=None, must_hold=None, plan=f"blake2b:{'1' * 32}", r
 
 
 def result_of(tasks, gates=GATES, notes=(), missed=every_third):
-    results = [tabulate(task, judged(task, missed), ()) for task in tasks]
+    results = [task_metrics(task, judged(task, missed), ()) for task in tasks]
     made = decisions(Thresholds(file=Path("t.toml"), rules=gates, require=()), results)
     return RunResult(results=tuple(results), decisions=made, notes=notes, digests=DIGESTS)
 
 
 def compared(result, folder, gates=()):
     """A run with its comparison with the run of a folder, and the decisions of these gates on it."""
-    later = LaterRun(
-        name="newer",
-        fingerprint="",
+    later = FinishedRun(
+        model="newer",
         seed=0,
         ties="strict",
-        version="",
-        tasks={one.task.id: judged_cases(one.verdicts) for one in result.results},
-        shapes={one.task.id: one.task.shape for one in result.results},
+        tasks={one.task.id: case_table(one.task, one.verdicts) for one in result.results},
     )
     comparison = compare(read_earlier(folder, f"--baseline {folder}"), later)
     thresholds = Thresholds(file=Path("t.toml"), rules=(), require=(), changes=gates)
-    made = change_decisions(thresholds, comparison, later.shapes, {})
+    made = change_decisions(thresholds, comparison, {name: cases.shape for name, cases in later.tasks.items()}, {})
     return replace(result, comparison=comparison, decisions=(*result.decisions, *made))

@@ -14,7 +14,7 @@ from vlgate.cli import main
 from vlgate.judging.verdicts import judge
 from vlgate.record.model_card import ModelCard
 from vlgate.record.replies import UNASKED
-from vlgate.record.results import tabulate
+from vlgate.record.results import task_metrics
 from vlgate.report.folder import write_figures, write_rows
 from vlgate.types import Batch, Prediction
 
@@ -34,7 +34,7 @@ def without_reply(task, why):
     """The result of the task if its first case has no reply."""
     found = replies(task)
     found |= {request: Prediction(request=request, problem=why) for request in task.cases[0].requests}
-    return tabulate(task, judge(Batch(task=task, positions=tuple(range(len(task.cases)))), found), ())
+    return task_metrics(task, judge(Batch(task=task, positions=tuple(range(len(task.cases)))), found), ())
 
 
 def first_words(folder):

@@ -13,7 +13,7 @@ from vlgate.errors import DataError
 from vlgate.gates.decide import decide
 from vlgate.gates.records import Gate
 from vlgate.judging.verdicts import judge
-from vlgate.record.results import tabulate
+from vlgate.record.results import task_metrics
 from vlgate.sources.data_folders import MOST, read_everything
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks
@@ -245,7 +245,7 @@ def decided(task, **keys):
     cases = task.cases
     replies = {case.requests[0]: Prediction(request=case.requests[0], answer=case.truths[0]) for case in cases}
     verdicts = judge(Batch(task=task, positions=tuple(range(len(cases)))), replies)
-    result = tabulate(task, verdicts, ())
+    result = task_metrics(task, verdicts, ())
     return decide(Gate(task=task.id, metric="accuracy", min=0.5, **keys), result.coverage, result.metrics)
 
 

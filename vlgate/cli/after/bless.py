@@ -19,7 +19,7 @@ from vlgate.cli import say
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.names import HEADLINE
-from vlgate.record.comparison import earlier_of
+from vlgate.record.comparison import finished_run
 from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, VERDICT, read_run
 from vlgate.record.verdict import recorded_outcome
 
@@ -43,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     recorded = read_run(given.run, f"vlgate bless {given.run}")
-    found = earlier_of(recorded)
+    found = finished_run(recorded)
     outcome = recorded_outcome(recorded)
     refused = [gate["gate"] for gate in recorded.figures["gates"] if gate["decision"] not in RELEASABLE]
     if not given.why.strip() and outcome.verdict != "pass":
@@ -68,7 +68,7 @@ def run(given: argparse.Namespace) -> int:
     for name in FILES:
         if (given.run / name).is_file():
             shutil.copyfile(given.run / name, given.to / name)
-    cases = sum(len(one.ids) for one in found.tasks.values())
+    cases = sum(len(one.judged) for one in found.tasks.values())
     say(f"Baseline saved to {given.to} ({found.model}, {cases:,} cases).")
     if given.must_hold is not None:
         given.must_hold.parent.mkdir(parents=True, exist_ok=True)
@@ -85,9 +85,11 @@ def _held(given: argparse.Namespace, tasks: Any) -> list[str]:
     if given.must_hold.exists() and not given.overwrite:
         raise OptionError(f"--must-hold {given.must_hold}: exists; replace it with --overwrite, or name another file")
     lines = []
-    for task, cases in tasks.items():
-        headline = next((name for name in HEADLINE.values() if name in cases.facts), None)
+    for task, table in tasks.items():
+        judged = table.judged
+        headline = next((name for name in HEADLINE.values() if name in judged.case_metrics), None)
         if headline is not None and any(fnmatchcase(task, pattern) for pattern in patterns):
-            held = [case for case, value in zip(cases.ids, cases.facts[headline], strict=True) if value >= 1]
+            values = judged.case_metrics[headline]
+            held = [case for case, value in zip(judged.ids, values, strict=True) if value >= 1]
             lines += [json.dumps({"task": task, "case": case}) for case in held]
     return lines

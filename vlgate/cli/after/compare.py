@@ -17,12 +17,10 @@ from vlgate.errors import OptionError
 from vlgate.gates.records import RELEASABLE, Decision
 from vlgate.record.comparison import (
     NEEDED,
-    EarlierRun,
-    LaterRun,
     compare,
     comparison_lines,
     comparison_record,
-    earlier_of,
+    finished_run,
     read_earlier,
 )
 from vlgate.record.folder import read_run, refuse_incomplete
@@ -54,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
             raise OptionError(f"--thresholds {given.thresholds}: has no max_drop, max_broken or max_churn; write one")
         made = [one for one in judged.decisions if one.gate.compares or _objects(one)]
         found, outcome = judged.comparison, replace(judged.outcome, outcomes=tuple(one.outcome for one in made))
-    found = found or compare(earlier, _later(earlier_of(recorded)))
+    found = found or compare(earlier, finished_run(recorded))
     if given.json:
         gates = [{"gate": one.gate.id, "decision": one.outcome, "why": one.why} for one in made]
         content = {**comparison_record(found), "gates": gates, "lacking": list(outcome.lacking)}
@@ -70,15 +68,3 @@ def run(given: argparse.Namespace) -> int:
 def _objects(decision: Decision) -> bool:
     gate = decision.gate
     return gate.min is None and gate.max is None and decision.outcome not in RELEASABLE
-
-
-def _later(run: EarlierRun) -> LaterRun:
-    return LaterRun(
-        name=run.model,
-        fingerprint=run.fingerprint,
-        seed=run.seed,
-        ties=run.ties,
-        version=run.version,
-        tasks=run.tasks,
-        shapes=run.shapes,
-    )

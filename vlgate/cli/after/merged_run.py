@@ -8,17 +8,17 @@ from dataclasses import replace
 
 from vlgate.record.folder import ENVIRONMENT, RecordedPart
 from vlgate.record.json_files import environment_content
+from vlgate.record.results import EndedRun
 from vlgate.record.results_folder import take_folder
 from vlgate.record.whole_file import write_whole
 from vlgate.report.ci.release import append_summary, release
 from vlgate.report.ci.trackers import check_trackers, log_to
 from vlgate.report.folder import recorded_run, saved, write_figures, write_rows
 from vlgate.report.terminal import Screen, closing_text, results_line
-from vlgate.run.merging import Joined
 from vlgate.studies.analyses.saved import analysed
 
 
-def write_joined(joined: Joined, parts: Sequence[RecordedPart], job_page: str) -> tuple[Joined, list[str]]:
+def write_joined(joined: EndedRun, parts: Sequence[RecordedPart], job_page: str) -> tuple[EndedRun, list[str]]:
     """Write the files of the run.
 
     ``environment.json`` is that of this process, with those of the parts under ``parts``.
@@ -40,7 +40,7 @@ def write_joined(joined: Joined, parts: Sequence[RecordedPart], job_page: str) -
     return replace(joined, result=result), [line for line in said if line]
 
 
-def closing_lines(joined: Joined, model: str, problems: Sequence[str]) -> Iterator[str]:
+def closing_lines(joined: EndedRun, model: str, problems: Sequence[str]) -> Iterator[str]:
     """Yield what the run prints at its end, as a session of pytest does."""
     found = release(joined.result, joined.card)
     yield closing_text(joined.result, found, model, joined.status, Screen())
@@ -48,7 +48,7 @@ def closing_lines(joined: Joined, model: str, problems: Sequence[str]) -> Iterat
     yield from problems
 
 
-def _write_environment(joined: Joined, parts: Sequence[RecordedPart]) -> None:
+def _write_environment(joined: EndedRun, parts: Sequence[RecordedPart]) -> None:
     content = environment_content(joined.options, joined.workers, joined.card.cache)
     told = {str(part.number): part.content["environment"] for part in parts}
     write_whole(joined.options.results / ENVIRONMENT, json.dumps({**content, "parts": told}, indent=1) + "\n")

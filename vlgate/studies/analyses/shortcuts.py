@@ -14,7 +14,7 @@ from vlgate.audit.shortcuts import PROBES, Shortcuts
 from vlgate.judging.chance import chance
 from vlgate.metrics.compute import metrics
 from vlgate.metrics.names import HEADLINE
-from vlgate.record.cases import asked_of, digest_of, judged_tasks, rows_at
+from vlgate.record.cases import asked_of, case_tables, digest_of, judged_tasks, rows_at
 from vlgate.record.folder import RecordedRun
 from vlgate.studies.analyses.tables import Analysis, Detail, Row, Table
 from vlgate.types import FloatArray, Metric, Task
@@ -105,7 +105,7 @@ def run_table(
     Returns: the table, and notes on judged cases of the run that the data do not hold as it asked them.
     Raises: OptionError if the rows are not those of the figures.
     """
-    judged = judged_tasks(run, table)
+    judged = judged_tasks(run, case_tables(run, table))
     rows: list[Row] = []
     here = {task.id for task in tasks}
     said = [f"{name}: not among the tasks that were read" for name in judged if name not in here]
