@@ -12,7 +12,6 @@ import json
 from pathlib import Path
 
 from vlgate.cli import say
-from vlgate.record.cases import read_cases
 from vlgate.record.folder import read_run
 from vlgate.report.missed import MissedOfTask, missed_cases, missed_lines
 
@@ -33,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     recorded = read_run(given.run, f"vlgate misses {given.run}")
-    found = missed_cases(recorded, read_cases(recorded), given.task, given.slice)
+    found = missed_cases(recorded, given.task, given.slice)
     most = None if given.all else given.limit
     if given.json:
         say(json.dumps({"run": str(given.run), "model": recorded.model, "tasks": _tasks(found, most)}, indent=1))

@@ -14,7 +14,6 @@ import tempfile
 from pathlib import Path
 
 from vlgate.cli import say
-from vlgate.record.cases import read_cases
 from vlgate.record.folder import RecordedRun, read_run
 from vlgate.types import Case
 
@@ -34,7 +33,7 @@ def run(given: argparse.Namespace) -> int:
     from vlgate.report.missed import card_of, case_images, case_lines, draw, drawer, image_files, row_of
 
     recorded = read_run(given.run, f"vlgate show {given.run}")
-    row = row_of(recorded, read_cases(recorded), given.case)
+    row = row_of(recorded, given.case)
     card = card_of(recorded, row)
     terminal = sys.stdout.isatty()
     say(*case_lines(card, colour=terminal and not os.environ.get("NO_COLOR")))

@@ -13,7 +13,7 @@ from typing import Any
 
 from vlgate.errors import OptionError
 from vlgate.gates.decide import first_word_doubt
-from vlgate.record.cases import LISTS, fact_names, read_cases, tags_of
+from vlgate.record.cases import LISTS, CaseTable, case_tables, fact_names, read_cases, tags_of
 from vlgate.record.folder import METRICS, RecordedRun
 from vlgate.report.page.sections import headline_of
 from vlgate.report.page.template import one_line
@@ -34,6 +34,7 @@ class Exported:
 
     run: RecordedRun
     table: Any = field(repr=False)
+    tasks: Mapping[str, CaseTable] = field(repr=False)
     organization: str = "unknown"
     relationship: str = "other"
     source: str = ""
@@ -59,10 +60,8 @@ class Exported:
         ``tags`` is a mapping, ``facts`` holds the facts that the case has, ``unread`` says whether an answer of it
         could not be read, and the columns of facts are left out.
         """
-        import pyarrow.compute as pc
-
         names = fact_names(self.table)
-        table = self.table.filter(pc.equal(self.table.column("task"), task)) if task else self.table
+        table = self.tasks[task].rows if task else self.table
         tags = iter(tags_of(self.run, table))
         for batch in table.to_batches(_AT_A_TIME):
             for row in batch.to_pylist():
@@ -72,7 +71,8 @@ class Exported:
 
 def exported(run: RecordedRun, **settings: Any) -> Exported:
     """Read the rows of a run to export it."""
-    return Exported(run=run, table=read_cases(run), **settings)
+    table = read_cases(run)
+    return Exported(run=run, table=table, tasks=case_tables(run, table), **settings)
 
 
 def replies(row: Mapping[str, Any]) -> list[str]:

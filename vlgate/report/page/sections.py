@@ -11,7 +11,7 @@ from typing import Any
 from vlgate.errors import OptionError
 from vlgate.metrics.names import HEADLINE
 from vlgate.metrics.variants import definitions
-from vlgate.record.cases import read_cases
+from vlgate.record.cases import case_tables
 from vlgate.record.folder import CASES, RecordedRun
 from vlgate.report.abilities import Ability, ability, limit_words, unmeasured
 from vlgate.report.page.answer import judged_by, quota, value_before
@@ -227,8 +227,7 @@ def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]
         quota=quota(comparison),
     )
     headlines = {name: headline_of(task) for name, task in known.items()}
-    table = read_cases(run) if (run.folder / CASES).exists() else None
-    found = {} if table is None else task_rows(table, headlines, wanted)
+    found = task_rows(case_tables(run), headlines, wanted) if (run.folder / CASES).exists() else {}
     history, baseline, problem = _history(comparison, wanted.broken, found, earlier)
     pictures, again = Pictures(), {task.id: task for task in tasks}
     makers = {
