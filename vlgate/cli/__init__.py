@@ -76,12 +76,11 @@ def patient_output() -> Iterator[None]:
 
 
 def say(*lines: object) -> None:
-    """Print lines on standard output."""
-    print("\n".join(map(str, lines)), flush=True)  # noqa: T201  # what a command is for
+    for line in lines:
+        print(line, flush=True)  # noqa: T201  # what a command is for
 
 
 def note(line: str) -> None:
-    """Print a line on standard error."""
     print(escaped(line), file=sys.stderr)  # noqa: T201  # likewise
 
 
@@ -104,8 +103,6 @@ def options_of(given: argparse.Namespace) -> Options:
         results=Path.cwd() / "results",
     )
 
-
-# The command line ``vlgate``, for work around a test run: list models, make questions, find image regions.
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {

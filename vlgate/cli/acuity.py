@@ -68,7 +68,6 @@ def run(given: argparse.Namespace) -> int:
         data=(),
     )
     drawn = draw(options, faculties, gates, given.limit, say)
-    for line in (*written(drawn, earlier, given.out), *(f"acuity.{name}: not run: not in --faculty" for name in idle)):
-        say(line)
+    say(*(*written(drawn, earlier, given.out), *(f"acuity.{name}: not run: not in --faculty" for name in idle)))
     say(f"written: {given.out / 'acuity.html'}")
     return 0 if drawn.passed else 1

@@ -48,8 +48,7 @@ def run(given: argparse.Namespace) -> int:
     read = recordings(given.files, given.reply)
     tasks = make_plan(options).tasks
     joined = join(read, tasks)
-    for line in _joined_lines(read, joined):
-        say(line)
+    say(*_joined_lines(read, joined))
     if not joined.rows:
         raise OptionError("no record is joined, and nothing is written; the reasons are above")
     for line in _notes_on_truths(read, joined, tasks, given.reply):
@@ -60,8 +59,7 @@ def run(given: argparse.Namespace) -> int:
         say(f"note: {lettered:,} replies name an option by its letter, and are written as the option's text")
     rows = (_row(key, replies[key], record) for key, record in joined.rows.items())
     write_whole(given.out, "".join(f"{json.dumps(row)}\n" for row in rows))
-    for line in _task_lines(tasks, joined, given):
-        say(line)
+    say(*_task_lines(tasks, joined, given))
     return 0
 
 

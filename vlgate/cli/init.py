@@ -28,8 +28,6 @@ from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, NAME_ANOTHER, cont
 from vlgate.run.planning import make_plan
 from vlgate.types import FloatArray, Metric, Task
 
-# The files that ``vlgate init`` writes into a folder; each works as it stands.
-
 MIN_CASES = 30
 MISSES = 0.05
 """The share of new samples in which the same model may miss one of the gates of ``thresholds_of_run``."""

@@ -130,7 +130,6 @@ def unmeasured(metric: Metric, chance: float | None, *, tied: int, yes_or_no: bo
 
 
 def limit_words(most: float | None, why: str) -> str:
-    """Return a known limit that holds in words."""
     return f"(known limit {1.0 if most is None else most:g}{f': {why}' if why else ''})"
 
 

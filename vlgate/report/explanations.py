@@ -21,8 +21,6 @@ from vlgate.record.results_folder import FOLDER, INDEX
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.types import Attended, Box, FloatArray, LazyImage, Task
 
-# An image with a map of effects over it, as PNG.
-
 SIDE = 320
 """The most pixels of the longer side."""
 FOR, AGAINST, SEEN = (0, 90, 200), (225, 100, 0), (130, 40, 150)
@@ -35,7 +33,6 @@ _GREY = 0.65  # the share of the image that is greyscale, so that its own colour
 
 
 def heat_map(image: Image.Image, boxes: Sequence[Box], effects: FloatArray, *, seen: bool = False) -> bytes:
-    """Draw effects over an image."""
     small = image.copy()
     small.thumbnail((SIDE, SIDE))
     grey = np.asarray(small.convert("L").convert("RGB"), dtype=np.float64)
@@ -55,8 +52,6 @@ def _smooth(values: FloatArray, size: tuple[int, int]) -> FloatArray:
     drawn = Image.fromarray(values.astype(np.float32)).resize(size, Image.Resampling.BILINEAR)
     return np.asarray(drawn, dtype=np.float64)
 
-
-# Explanations of missed cases: the folder ``explanations/`` with its pictures, and lines for the terminal.
 
 SCHEMA = 1
 WORDS = 12

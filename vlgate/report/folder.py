@@ -40,8 +40,6 @@ from vlgate.report.shrunk import write_shrunk
 from vlgate.report.summary import write_summary
 from vlgate.types import Task
 
-# The files of a run, written into its results folder when it ends.
-
 UNWRITTEN = "the run ended before report.html was written"
 
 
@@ -87,7 +85,6 @@ def _lacking(run: RunResult, problems: Sequence[str]) -> RunResult:
 
 
 def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int) -> RecordedRun:
-    """Return a run as its folder will tell it."""
     return RecordedRun(
         folder=options.results,
         named=f"--results {options.results}",
@@ -136,7 +133,6 @@ def figures_again(run: RecordedRun, judged: JudgedAgain, thresholds: Path) -> di
 
 
 def refuse_folder(run: RecordedRun, to: Path, *, overwrite: bool) -> None:
-    """Refuse a folder for the files of a judged run."""
     if to.resolve() == run.folder.resolve():
         raise OptionError(f"--results {to}: is the folder of the run itself; name another folder")
     found = next((name for name in NAMES if (to / name).exists()), None)

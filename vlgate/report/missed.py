@@ -26,8 +26,6 @@ from vlgate.report.page.template import one_line
 from vlgate.types import Case, LazyImage
 from vlgate.types import images_of as of_request
 
-# The missed cases of a finished run, the worst first, from the rows of its folder.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
@@ -234,7 +232,6 @@ def case_images(card: Card, row: Mapping[str, Any], case: Case | None) -> list[t
 
 
 def image_files(images: Sequence[tuple[str, LazyImage | None]], folder: Path) -> list[str]:
-    """Write the images as PNG files into a folder."""
     lines = []
     for number, (name, image) in enumerate(images):
         if image is None:
@@ -273,7 +270,6 @@ def drawer() -> Callable[..., Any] | None:
 
 
 def draw(show: Callable[..., Any], images: Sequence[tuple[str, LazyImage | None]]) -> None:
-    """Draw images one below the other, each below its name."""
     from rich.console import Console
 
     console = Console(file=getattr(sys.stdout, "terminal", None))  # not escaped

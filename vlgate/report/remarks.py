@@ -22,8 +22,6 @@ from vlgate.sources.published.checkpoints import Standing, compared, standing, s
 from vlgate.sources.published.figures import Figure, beside, source
 from vlgate.types import Metric, Shape, Ties
 
-# A task's figures beside published ones: of the papers, and of the checkpoints that one study ran.
-
 FEW = Gate(task="", metric="").min_cases
 """A figure over fewer cases than a gate needs by default is marked."""
 
@@ -114,7 +112,6 @@ def _same(where: Standing) -> str:
 
 
 def study_line() -> str:
-    """Return the source of the checkpoints' figures."""
     known = study()
     return f"The figures are of {known.checkpoints} {known.about}: {known.citation}; {known.url}, {known.file}."
 
@@ -258,7 +255,6 @@ def shortcut_lines(run: RunResult) -> list[str]:
 
 
 def flaw_lines(run: RunResult) -> list[str]:
-    """Return the flaws of the data, each with its first example."""
     return [
         f"{result.task.id}: {flaw.count} x {flaw.name} ({flaw.why}), for example {flaw.examples[0]}"
         for result in run.results
@@ -357,12 +353,10 @@ def _roughly(rates: ErrorRates) -> str:
 
 
 def check_lines(model: ModelCard) -> list[str]:
-    """Return what the checks of the model found."""
     return [f"{check.name}: {check.outcome}: {check.why}" for check in model.checks]
 
 
 def published_lines(run: RunResult) -> list[str]:
-    """Return the headline figure of each task next to the published ones."""
     return [line for result in run.results for line in published_lines_of(shown_of(result))]
 
 

@@ -35,7 +35,6 @@ def rows(run: RunResult) -> list[ResultRow]:
 
 
 def result_table(run: RunResult) -> Table:
-    """Return the result table, whose rows are ``rows(run)``."""
     found = rows(run)
     numbers = ("n", "value", "chance", "blind")
     outcomes = [row.outcome or "" for row in found]

@@ -46,7 +46,6 @@ def shrunk_lines(searches: Sequence[Shrunk]) -> list[str]:
 
 
 def cause_lines(broken: Iterable[Shrunk]) -> list[str]:
-    """Return the causes of the finds with the number of each, if two finds have one in common."""
     found = clusters([Cause(**search.cause) for search in broken if search.cause])
     if not found or found[0][1] < 2:
         return []

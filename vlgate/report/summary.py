@@ -108,7 +108,6 @@ def _harmless(line: str) -> str:
 
 
 def headline(run: RunResult, model: ModelCard) -> str:
-    """Say in a few words how a run ended."""
     outcome = outcome_of(run, model)
     if outcome.verdict == "incomplete":
         return "incomplete" if run.part is None else f"incomplete, {run.part}"

@@ -53,7 +53,6 @@ class Table:
         return printed([drawn], colour=bool(styles))
 
     def markdown(self) -> list[str]:
-        """Return the lines of a table of Markdown."""
         rows = [self.headings, ("---",) * len(self.headings), *self.rows]
         return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
 

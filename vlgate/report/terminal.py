@@ -59,7 +59,6 @@ class Screen:
 
 
 def closing_text(run: RunResult, found: Release, model: str, status: int, screen: Screen) -> str:
-    """Return what the terminal shows of a run."""
     decision = release_line(found, model, status)
     reasons = not_passed_lines(run)
     more = [f"and {len(reasons) - REASONS} more reasons in summary.md"] if len(reasons) > REASONS else []

@@ -52,8 +52,7 @@ def run(given: argparse.Namespace) -> int:
     earlier = read_earlier(named, f"--baseline {named}") if isinstance(named, Path) else None
     joined = join(parts, options, earlier, own_thresholds=given.thresholds is not None)
     joined, problems = write_joined(joined, parts, os.environ.get("GITHUB_STEP_SUMMARY", ""))
-    for line in closing_lines(joined, titled(joined.card.name, joined.card.weights), problems):
-        say(line)
+    say(*closing_lines(joined, titled(joined.card.name, joined.card.weights), problems))
     return joined.status
 
 

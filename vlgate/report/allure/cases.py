@@ -19,9 +19,6 @@ from vlgate.types import Batch, FloatArray, Verdict
 if TYPE_CHECKING:
     from vlgate.probes.shrink.search import Search
 
-
-# The results of cases: each one, or a sample of the missed ones beside a result of each task if there are many.
-
 MOST_CASES = 5000
 """The most cases of a run that all have a result of their own."""
 MOST_PICTURED = 1000

@@ -27,9 +27,6 @@ from vlgate.types import Ask, Compare, LazyImage, Prediction, Shape, Verdict, te
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-
-# The images of cases, as they stand in a page of Allure, and pairs of them as its viewer of differences reads them.
-
 DIFFERENCE = "application/vnd.allure.image.diff"
 """What Allure 2 and 3 show as two images side by side, over each other, and with a slider."""
 SIDE = 480
@@ -46,7 +43,6 @@ class Pictures:
         self._encoded: dict[LazyImage, str] = {}
 
     def source(self, image: LazyImage) -> str:
-        """Return an image as a data URI, or an empty text if it cannot be loaded."""
         if image not in self._encoded:
             found = self._small(image)
             self._encoded[image] = "" if isinstance(found, str) else _uri(found)
@@ -120,8 +116,6 @@ def _uri(image: Image) -> str:
     return f"data:image/{kind};base64,{b64encode(data.getvalue()).decode()}"
 
 
-# The HTML that an Allure report shows: the table of a run, and a case with its images, texts and replies.
-
 _COLOURS = {"fail": "#c0392b", "inconclusive": "#b9770e", "pass": "#1e8449"}
 _COLUMNS = ("decision", "task", "metric", "value", "interval", "threshold", "n", "chance", "blind")
 """The columns of the table: Allure 3 cuts a wide one off, so what is read first is on the left."""
@@ -137,7 +131,6 @@ def table(run: RunResult, model: ModelCard) -> str:
 
 
 def stops(run: RunResult, model: ModelCard) -> list[str]:
-    """Return what stops a run from passing, a line each."""
     gates = [one for one in run.decisions if one.outcome not in RELEASABLE]
     return [*outcome_of(run, model).lacking, *(f"{one.outcome}: {one.gate.id}: {one.why}" for one in gates)]
 

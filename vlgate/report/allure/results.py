@@ -28,8 +28,6 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file that is shown with a result."""
-
     name: str
     kind: str
     ending: str

@@ -25,8 +25,6 @@ from vlgate.report.page.page import PAGE
 from vlgate.report.rows import HEADINGS, rows, unit_line
 from vlgate.report.summary import headline
 
-# The results of a run as a whole and of its gates, which decide about a release.
-
 GATES = "(gates) thresholds.toml"
 """The folder of the gates in a report; it begins with a bracket, because Allure 2 sorts folders by name."""
 STATUS: dict[Outcome, Status] = {
@@ -220,9 +218,6 @@ def _ours(file: Path) -> bool:
 
 def _write_json(file: Path, value: object) -> None:
     write_file(file, json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
-
-
-# Write the results of a run for Allure, when it ends.
 
 
 def write_report(

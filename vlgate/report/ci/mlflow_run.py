@@ -13,7 +13,6 @@ _AT_ONCE = 100  # parameters and tags in one call; MLflow takes no more, and 1,0
 
 
 def log(tracked: Tracked) -> None:
-    """Log a run: numbers as metrics, words as tags, files as artifacts."""
     from mlflow import MlflowClient
     from mlflow.entities import Metric, RunTag
 

@@ -16,8 +16,6 @@ from vlgate.record.verdict import Word, outcome_of
 from vlgate.record.whole_file import write_whole
 from vlgate.report.rows import NOT_PASSED, outcome_lines
 
-# Whether a model may be released, in one line: the first that a person reads at the end of a run.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
@@ -28,7 +26,6 @@ class Release:
 
 
 def release(run: RunResult, model: ModelCard) -> Release:
-    """Return the verdict on a run, with its reason in a few words."""
     outcome = outcome_of(run, model)
     counts = _counts(run) if run.part is None else ""
     lacks = outcome.unfinished or "; ".join(outcome.broken)
@@ -106,7 +103,6 @@ def badge_content(run: RunResult, model: ModelCard) -> dict[str, object]:
 
 
 def write_badge(folder: Path, run: RunResult, model: ModelCard) -> None:
-    """Write ``badge.json`` into the folder of a run."""
     write_whole(folder / BADGE, json.dumps(badge_content(run, model), indent=1) + "\n")
 
 
@@ -118,7 +114,6 @@ _CUT = "\n\n(cut, because GitHub shows at most 1 MiB; summary.md of the results 
 
 
 def append_summary(summary: Path, place: str) -> str:
-    """Append a summary to the file of a job."""
     if not place:
         return ""
     try:

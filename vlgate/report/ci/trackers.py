@@ -51,7 +51,6 @@ def check_trackers(names: Sequence[str]) -> None:
 
 
 def log_to(names: Sequence[str], run: RunResult, model: ModelCard, options: Options) -> list[str]:
-    """Log a run to trackers, after its files are written."""
     tracked = tracked_run(run, model, options) if names else None
     problems = []
     for name in names:
@@ -65,7 +64,6 @@ def log_to(names: Sequence[str], run: RunResult, model: ModelCard, options: Opti
 
 
 def tracked_run(run: RunResult, model: ModelCard, options: Options) -> Tracked:
-    """Return what a tracker gets of a run."""
     outcomes = [decision.outcome for decision in run.decisions]
     numbers: dict[str, float] = {f"gates/{what}": outcomes.count(what) for what in ("pass", "fail", "inconclusive")}
     for result in run.results:

@@ -8,7 +8,6 @@ from vlgate.report.ci.trackers import PROJECT, Tracked
 
 
 def log(tracked: Tracked) -> None:
-    """Log a run: numbers as its summary, words as its configuration, files as one artifact."""
     import wandb
 
     session = wandb.init(

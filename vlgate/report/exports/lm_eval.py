@@ -18,7 +18,6 @@ _FILTER = "none"
 
 
 def files(run: Exported) -> Iterator[tuple[str, str]]:
-    """Yield the paths and the contents of the files."""
     date = run.time.isoformat().replace(":", "-")
     folder = re.sub(r"[\"<>:/|\\?*\[\]]+", "__", run.model_id)
     hashes: dict[str, str] = {}

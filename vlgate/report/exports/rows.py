@@ -19,8 +19,6 @@ from vlgate.report.page.sections import headline_of
 from vlgate.report.page.template import one_line
 from vlgate.types import TIED, UNREADABLE
 
-# The rows of a finished run, and what every export says of it.
-
 _AT_A_TIME = 10_000
 
 
@@ -70,7 +68,6 @@ class Exported:
 
 
 def exported(run: RecordedRun, **settings: Any) -> Exported:
-    """Read the rows of a run to export it."""
     table = read_cases(run)
     return Exported(run=run, table=table, tasks=case_tables(run, table), **settings)
 
@@ -136,7 +133,6 @@ def cell(text: str) -> str:
 
 
 def text_of_cell(found: str) -> str:
-    """Return the text that ``cell`` has written."""
     return found[1:] if found.startswith("'") and found[1:].startswith(_QUOTED) else found
 
 

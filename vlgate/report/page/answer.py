@@ -24,7 +24,6 @@ class Answer:
 
 
 def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
-    """Return whether a release may ship, and what stops it."""
     stops = {word: [gate for gate in figures["gates"] if gate["decision"] == word] for word in NOT_PASSED}
     reasons = tuple(f"{gate['gate']}: {gate['why']}" for word in NOT_PASSED for gate in stops[word])
     flaws = outcome.lacking if outcome.broken or outcome.unfinished else ()

@@ -144,7 +144,6 @@ def _thumb(folder: Path, name: str | None) -> str:
 
 
 def encoded_file(file: Path, side: int) -> str:
-    """Return the image of a file as a data URI; see ``encoded``."""
     from PIL.Image import open as decoded
 
     with decoded(BytesIO(file.read_bytes())) as image:

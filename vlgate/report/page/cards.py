@@ -116,7 +116,6 @@ class Pictures:
         return [self._picture(image, kept=kept) for image in shown], places
 
     def small(self, picture: Picture) -> Picture:
-        """Return an image again, at the size that stands beside a sentence."""
         from PIL.Image import open as decoded
 
         if not picture.source:
@@ -179,7 +178,6 @@ class CardMaker:
     history: History = field(default_factory=History)
 
     def card(self, row: Row, *, worst: bool = False, kept: bool = False) -> Card:
-        """Return the card of a row."""
         pictures, places = self.pictures.of(row["images"], self.cases.get(row["case"]), kept=worst or kept)
         names = ["".join(map(_letter, some)) if len(pictures) > 1 else "" for some in places]
         keys = [picture.key for picture in pictures]

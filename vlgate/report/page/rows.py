@@ -16,8 +16,6 @@ from vlgate.record.folder import read_run
 from vlgate.seeds import generator
 from vlgate.types import FloatArray
 
-# Which missed cases of a task a page shows: the worst ones, then a seeded sample of the others.
-
 WORST = 2
 
 _COMPARED: Mapping[str, tuple[tuple[int, int], ...]] = {
@@ -201,7 +199,6 @@ class History:
 
 
 def release(folder: Path, name: str, option: str, wanted: Mapping[str, Sequence[str]]) -> Release:
-    """Read some rows of an earlier run."""
     tables = case_tables(read_run(folder, f"{option} {folder}", frozenset({"tasks"})))
     rows: dict[tuple[str, str], Row] = {}
     for task, ids in wanted.items():

@@ -86,7 +86,6 @@ class Section:
 
     @property
     def models(self) -> list[tuple[str, float]]:
-        """The published figures of models."""
         return [(name, value) for name, value in self.published if name not in {"human", "chance"}]
 
 
@@ -217,7 +216,6 @@ class ShownCases:
 
 
 def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]) -> ShownCases:
-    """Choose the cases that a page shows."""
     figures = run.figures
     known, comparison = figures["tasks"], figures.get("baseline")
     wanted = Wanted(
