@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import re
 import sys
@@ -80,8 +81,20 @@ def say(*lines: object) -> None:
         print(line, flush=True)  # noqa: T201  # what a command is for
 
 
+def say_json(content: object) -> None:
+    say(json.dumps(content, indent=1))
+
+
 def note(line: str) -> None:
     print(escaped(line), file=sys.stderr)  # noqa: T201  # likewise
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+
+
+def add_json(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:
+    parser.add_argument("--json", action="store_true", help=what)
 
 
 def add_folders(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 from vlgate.asking.cache.folder import default_folder, shown_size
 from vlgate.asking.cache.listing import Kept, cleared, is_cache, listed, unread_files
 from vlgate.asking.cache.store import NAME
-from vlgate.cli import note, say
+from vlgate.cli import add_json, note, say, say_json
 from vlgate.errors import OptionError
 from vlgate.report.table import Table
 
@@ -30,7 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model", metavar="NAME", help="only the models whose names begin so, as they are listed")
     parser.add_argument("--older-than", metavar="AGE", help="with clear: only replies of this age, such as 12h or 30d")
-    parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
+    add_json(parser, "print a JSON list of objects")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -82,7 +81,7 @@ def _age(text: str | None) -> float:
 
 def _print(kept: Sequence[Kept], unread: Sequence[Kept], folder: Path, *, as_json: bool) -> int:
     if as_json:
-        say(json.dumps([asdict(one) for one in (*kept, *unread)], indent=1))
+        say_json([asdict(one) for one in (*kept, *unread)])
         return 0
     rows = [(one.model, f"{one.replies:,}", shown_size(one.size), _day(one.oldest), _day(one.newest)) for one in kept]
     if rows:

@@ -31,48 +31,9 @@ from vlgate.types import FloatArray, Metric, Task
 MIN_CASES = 30
 MISSES = 0.05
 """The share of new samples in which the same model may miss one of the gates of ``thresholds_of_run``."""
-HEAD = """\
-# The thresholds that a model must reach. The header of a gate is [gate."TASK OR PATTERN".METRIC].
-schema = 1
-
-[defaults]
-confidence = 0.95
-basis = "lower"   # the unfavourable end of the interval decides; with "value" the value alone decides
-min_cases = 30    # a gate over fewer cases is inconclusive
-"""
-THRESHOLDS = f"""\
-{HEAD}
-[gate."scenes/foil-it".acc_r]
-min = 0.90
-why = "drawn objects are easy: a model that misses them does not see"
-
-[gate."scenes/attributes".acc_r]
-min = 0.90
-why = "seven colours that are easy to tell apart"
-"""
-MODEL = '''\
-"""The model to test; run it with pytest --pyargs tests_vl --model=my_model:build."""
-
-from vlgate.fixtures.bag_of_words import build as embedded
-
-
-class Model:
-    """Replace the embedded model by your own, and match() by its score."""
-
-    def __init__(self):
-        self.model = embedded()
-
-    def match(self, pairs):
-        """Return one score per pair; a higher score means that pair.text fits pair.image.load() better."""
-        images = self.model.encode_images([pair.image for pair in pairs])
-        texts = self.model.encode_texts([pair.text for pair in pairs])
-        return (images * texts).sum(axis=1)
-
-
-def build():
-    """Return the model. vlgate also passes device, dtype, seed, weights and folder to the arguments of these names."""
-    return Model()
-'''
+_STARTER = files("vlgate.cli") / "starter"
+THRESHOLDS = (_STARTER / "thresholds.toml").read_text(encoding="utf-8")
+HEAD = THRESHOLDS.partition("\n[gate.")[0]
 CI: Mapping[str, Mapping[str, str]] = {
     "github": {".github/actions/vlgate/action.yml": "action.yml", ".github/workflows/vlgate.yml": "workflow.yml"},
     "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
@@ -280,7 +241,7 @@ def run(given: argparse.Namespace) -> int:
             _GATES.unlink()
     files = {str(_GATES): gates}
     if start.model == OWN:
-        files["my_model.py"] = MODEL
+        files["my_model.py"] = (_STARTER / "my_model.txt").read_text(encoding="utf-8")
     files |= ci_files(given.ci, "" if start.model == OWN else start.model, start.options)
     written = [_write(Path(name), content) for name, content in files.items()]
     steps = _first_steps(start) if folder is None else _later_steps(folder, start, gates, ours=written[0])

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from vlgate.cli import say
+from vlgate.cli import add_json, say
 from vlgate.errors import UnknownNameError
 from vlgate.report.table import Table
 
@@ -29,7 +29,7 @@ _BESIDE = "also in the hub's cache"
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="show only these models, with all that is known")
     parser.add_argument("--notes", action="store_true", help="add what else a user must know of each model")
-    parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
+    add_json(parser, "print a JSON list of objects")
 
 
 def run(given: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vlgate.cli import add_folders, options_of, say
+from vlgate.cli import add_folders, add_json, options_of, say
 from vlgate.errors import OptionError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help=out)
     saved = f"also put the tables into analyses.json of RUN, for the page that vlgate report writes, and {FILE} there"
     parser.add_argument("--save", action="store_true", help=saved)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:

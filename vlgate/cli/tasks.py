@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from vlgate.cli import add_folders, options_of, say
+from vlgate.cli import add_folders, add_json, options_of, say
 from vlgate.errors import OptionError
 from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.names import CHANCE, HEADLINE, NAMES
@@ -72,7 +72,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--controls", default="", metavar="NAME[,NAME]", help=names)
     most = f"the most cases of a task that a control is asked about (default: {LIMIT})"
     parser.add_argument("--controls-limit", type=int, metavar="N", help=most)
-    parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
+    add_json(parser, "print a JSON list of objects")
 
 
 def run(given: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from vlgate.cli import say
+from vlgate.cli import add_json, say
 from vlgate.errors import OptionError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     saved = "also put the analysis into analyses.json of the first RUN, for the page that vlgate report writes"
     parser.add_argument("--save", action="store_true", help=saved)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from vlgate.cli import say
+from vlgate.cli import add_run, say
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.names import HEADLINE
@@ -29,7 +29,7 @@ RECORD = "blessed.json"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    add_run(parser)
     to = "the folder of the baseline (default: baseline)"
     parser.add_argument("--to", type=Path, default=Path("baseline"), metavar="DIR", help=to)
     parser.add_argument("--overwrite", action="store_true", help="replace an earlier baseline in that folder")

@@ -8,11 +8,10 @@ as in the later run, which cannot pass if another test of it failed, a case was 
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 
-from vlgate.cli import say
+from vlgate.cli import add_json, say, say_json
 from vlgate.errors import OptionError
 from vlgate.gates.records import RELEASABLE, Decision
 from vlgate.record.comparison import (
@@ -35,7 +34,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("after", type=Path, metavar="B", help="the results folder of the later run")
     parser.add_argument("--thresholds", type=Path, metavar="FILE", help="a file with gates on a comparison")
     parser.add_argument("--all", action="store_true", help="name all newly broken cases, not only the first ten")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -56,7 +55,7 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         gates = [{"gate": one.gate.id, "decision": one.outcome, "why": one.why} for one in made]
         content = {**comparison_record(found), "gates": gates, "lacking": list(outcome.lacking)}
-        say(json.dumps(content, indent=1))
+        say_json(content)
     else:
         lines = comparison_lines(found, None if given.all else 10)
         lines += [f"cannot pass: {why}" for why in outcome.lacking]

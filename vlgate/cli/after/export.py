@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from vlgate.cli import note, say
+from vlgate.cli import add_run, note, say
 from vlgate.errors import OptionError
 from vlgate.record.folder import read_run
 from vlgate.report.exports.rows import Exported, exported
@@ -25,7 +25,7 @@ RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    add_run(parser)
     parser.add_argument("--format", choices=FORMATS, required=True, help="the format")
     to = "the file to write (default: the standard output), or the folder, for every-eval-ever and lm-eval"
     parser.add_argument("--to", type=Path, metavar="PATH", help=to)

@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from vlgate.cli import say
+from vlgate.cli import add_json, add_run, say
 from vlgate.gates.records import OUTCOMES, Outcome
 from vlgate.record.comparison import read_earlier
 from vlgate.record.folder import RecordedRun, read_run
@@ -25,7 +25,7 @@ ORDER: tuple[Outcome, ...] = tuple(dict.fromkeys((*NOT_PASSED, "cannot", *OUTCOM
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    add_run(parser)
     parser.add_argument("--thresholds", type=Path, metavar="FILE", required=True, help="the file with the gates")
     baseline = "the results folder of an earlier run, for gates on a comparison (max_drop, max_broken, max_churn)"
     baseline += "; with first, these are not run, because there is none yet"
@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     results = "also write the run's files with these decisions, and their page, to this folder"
     parser.add_argument("--results", type=Path, metavar="DIR", help=results)
     parser.add_argument("--overwrite", action="store_true", help="replace the files of a run in that folder")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:

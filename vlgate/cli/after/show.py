@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from vlgate.cli import say
+from vlgate.cli import add_run, say
 from vlgate.record.folder import RecordedRun, read_run
 from vlgate.types import Case
 
@@ -21,7 +21,7 @@ HELP = "show one case of a finished run, with its images"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    add_run(parser)
     parser.add_argument("case", metavar="CASE", help="the case, as task:case")
     out = "write the images to this folder (default: a new folder for temporary files, if the terminal shows none)"
     parser.add_argument("--out", type=Path, metavar="DIR", help=out)
