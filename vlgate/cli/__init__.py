@@ -21,8 +21,8 @@ from vlgate.record.options import Options
 
 # Standard output of a command: its reader may leave early, and no text of a file or model controls the terminal.
 
+# the sequences that commands write themselves, to mark a text; they do no harm in the text of a file either
 OWN_STYLES = ("\x1b[1;4m", "\x1b[0m")
-"""The sequences that commands write themselves, to mark a text; they do no harm in the text of a file either."""
 _STYLED = re.compile(f"({'|'.join(map(re.escape, OWN_STYLES))})")
 
 
@@ -117,6 +117,7 @@ def options_of(given: argparse.Namespace) -> Options:
     )
 
 
+# the commands by name: each is a module with ``HELP``, ``add(parser)`` and ``run(arguments) -> exit status``
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "acuity": "vlgate.cli.acuity",
@@ -144,11 +145,9 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "votes": "vlgate.cli.votes",
     },
 )
-"""The commands by name: each is a module with ``HELP``, ``add(parser)`` and ``run(arguments) -> exit status``."""
 
 
-WRONG_OPTION = 4
-"""The exit status of a command whose options, files or names cannot be used, as that of a run."""
+WRONG_OPTION = 4  # the exit status of a command whose options, files or names cannot be used, as that of a run
 
 
 class _Parser(argparse.ArgumentParser):

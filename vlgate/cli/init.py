@@ -29,17 +29,16 @@ from vlgate.run.planning import make_plan
 from vlgate.types import FloatArray, Metric, Task
 
 MIN_CASES = 30
-MISSES = 0.05
-"""The share of new samples in which the same model may miss one of the gates of ``thresholds_of_run``."""
+MISSES = 0.05  # the share of new samples in which the same model may miss one of the gates of ``thresholds_of_run``
 _STARTER = files("vlgate.cli") / "starter"
 THRESHOLDS = (_STARTER / "thresholds.toml").read_text(encoding="utf-8")
 HEAD = THRESHOLDS.partition("\n[gate.")[0]
+# the files for CI: by the place that runs the jobs, what they are called there, and in the folder ``ci``
 CI: Mapping[str, Mapping[str, str]] = {
     "github": {".github/actions/vlgate/action.yml": "action.yml", ".github/workflows/vlgate.yml": "workflow.yml"},
     "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
     "none": {},
 }
-"""The files for CI: by the place that runs the jobs, what they are called there, and in the folder ``ci``."""
 
 
 def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[str, str]:

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 HELP = "show which cases text alone solves, and a run's metric over the others"
 FILE = "shortcuts.parquet"
-MOST = 60
-"""The most rows of a table on the terminal; the files and --json have all."""
+MOST = 60  # the most rows of a table on the terminal; the files and --json have all
 
 
 def add(parser: argparse.ArgumentParser) -> None:

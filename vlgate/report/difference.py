@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from html import escape
 
-Piece = tuple[str, bool]
-"""A part of a text, and whether it is in bold."""
+Piece = tuple[str, bool]  # a part of a text, and whether it is in bold
 
 _BESIDE = {2: (1, 0), 4: (1, 0, 3, 2)}
 _BESIDE_IN_A_SET = (2, 3, 0, 1)

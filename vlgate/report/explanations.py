@@ -21,13 +21,10 @@ from vlgate.record.results_folder import FOLDER, INDEX
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.types import Attended, Box, FloatArray, LazyImage, Task
 
-SIDE = 320
-"""The most pixels of the longer side."""
+SIDE = 320  # the most pixels of the longer side
+# The colours of what speaks for the right answer, of what speaks against it, and of what is attended to. Blue and
+# orange are told apart by people who cannot tell red from green.
 FOR, AGAINST, SEEN = (0, 90, 200), (225, 100, 0), (130, 40, 150)
-"""The colours of what speaks for the right answer, of what speaks against it, and of what is attended to.
-
-Blue and orange are told apart by people who cannot tell red from green.
-"""
 _STRONGEST = 0.75  # so that the image stays visible under the largest effect
 _GREY = 0.65  # the share of the image that is greyscale, so that its own colours are not taken for the map's
 
@@ -54,11 +51,10 @@ def _smooth(values: FloatArray, size: tuple[int, int]) -> FloatArray:
 
 
 SCHEMA = 1
-WORDS = 12
-"""The most words of a text whose maps are drawn, the first ones; the index has the numbers of all."""
+WORDS = 12  # the most words of a text whose maps are drawn, the first ones; the index has the numbers of all
 
+# the end of a picture's name, what the index says of it, the number of its image, and what is drawn on it
 Drawn = tuple[str, Mapping[str, Any], int, Sequence[Box], FloatArray, bool]
-"""The end of a picture's name, what the index says of it, the number of its image, and what is drawn on it."""
 
 
 def explained_lines(found: Explained) -> list[str]:

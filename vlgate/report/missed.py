@@ -253,8 +253,7 @@ def image_files(images: Sequence[tuple[str, LazyImage | None]], folder: Path) ->
 
 # Images in a terminal that can show them, by the package ``textual-image``, which need not be installed.
 
-WIDTH = 48
-"""The width of an image, in cells of the terminal."""
+WIDTH = 48  # the width of an image, in cells of the terminal
 _REAL = {"textual_image.renderable.tgp", "textual_image.renderable.sixel"}
 
 

@@ -22,8 +22,7 @@ from vlgate.sources.published.checkpoints import Standing, compared, standing, s
 from vlgate.sources.published.figures import Figure, beside, source
 from vlgate.types import Metric, Shape, Ties
 
-FEW = Gate(task="", metric="").min_cases
-"""A figure over fewer cases than a gate needs by default is marked."""
+FEW = Gate(task="", metric="").min_cases  # a figure over fewer cases than a gate needs by default is marked
 
 _NAMED = 2  # checkpoints with the same figure
 
@@ -199,11 +198,11 @@ def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> Pr
 
 # Remarks on the figures, in sentences: averages, flaws of the data, shortcuts, published figures.
 
+# what the error rates of the gates stand on
 ASSUMED = (
     "simulated; assumes independent gates, and new samples of as many cases; in brackets: the rates of 80 % of the "
     "models that may be the measured one"
 )
-"""What the error rates of the gates stand on."""
 
 _EXAMPLES = 3
 _LEAST, _MOST = 1, 99  # hundredths of samples: simulation shows no rate of 0 or 1

@@ -14,10 +14,9 @@ from vlgate.types import CAPABILITIES, Difference, Metric
 
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
 NOT_PASSED = tuple(outcome for outcome in OUTCOMES if outcome not in RELEASABLE)
-NAMED = 3
-"""The most gates that a line names; the results folder names all."""
+NAMED = 3  # the most gates that a line names; the results folder names all
+# what replies are, and what to do, if texts tie that a score might tell apart
 YES_OR_NO = "a yes or a no: ask both texts as questions, or gate acc, p_c or p_f"
-"""What replies are, and what to do, if texts tie that a score might tell apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,10 +18,8 @@ from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.types import Case, LazyImage, Task, images_of
 
 FILE = SHRUNK
-SHRUNK_FOLDER = "shrunk"
-"""The folder of the images before and after each find."""
-MOST_CAUSES = 10
-"""The most causes that are listed, those with the most finds."""
+SHRUNK_FOLDER = "shrunk"  # the folder of the images before and after each find
+MOST_CAUSES = 10  # the most causes that are listed, those with the most finds
 _COUNTED = {
     "whole": "not broken within their budget",
     "wrong": "not searched, because they are wrong unchanged",

@@ -24,10 +24,8 @@ from vlgate.report.rows import (
 )
 from vlgate.report.table import printed
 
-REASONS = 8
-"""The most reasons of gates that did not pass; the table and the results folder have all."""
-SCREEN = 24
-"""The lines of a small terminal: if more are printed, the decision is repeated at the end."""
+REASONS = 8  # the most reasons of gates that did not pass; the table and the results folder have all
+SCREEN = 24  # the lines of a small terminal: if more are printed, the decision is repeated at the end
 _STYLES = {
     "PASS": "bold green",
     "FAIL": "bold red",
@@ -46,8 +44,8 @@ _STYLES = {
     "flaw of the data": "bold yellow",
     "suspect": "bold yellow",
 }
+# the columns that a narrow terminal has no room for; the lines above the table have most of them
 _LEFT_OUT_FIRST = ("capability", "blind", "n", "interval", "chance", "metric")
-"""The columns that a narrow terminal has no room for; the lines above the table have most of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

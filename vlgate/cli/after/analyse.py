@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from vlgate.studies.analyses.tables import Analysis
 
 HELP = "analyse runs as a benchmark's paper does: correlations, preferences, priors, coverage between models"
-MOST = 40
-"""The most rows of a table on the terminal; the files and --json have all."""
+MOST = 40  # the most rows of a table on the terminal; the files and --json have all
 
+# the options of each analysis, besides those of all
 _USES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "winoground": frozenset({"perplexity", "pretraining"}),
@@ -35,7 +35,6 @@ _USES: Mapping[str, frozenset[str]] = MappingProxyType(
         "valse": frozenset({"perplexity"}),
     }
 )
-"""The options of each analysis, besides those of all."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:

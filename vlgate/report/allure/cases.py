@@ -5,29 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from vlgate.metrics.names import HEADLINE
 from vlgate.probes.shrink.record import says
+from vlgate.record.parquet import case_table
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.report.allure.pages import Pictures, case, images_of, text
 from vlgate.report.allure.results import Attachment, Moment, Result, Status
-from vlgate.report.page.rows import chosen, margins
+from vlgate.report.page.rows import chosen, margins_of, missed_rows
 from vlgate.report.rows import HEADINGS, coverage_line, rows
-from vlgate.types import Batch, FloatArray, Verdict
+from vlgate.types import Batch, Verdict
 
 if TYPE_CHECKING:
     from vlgate.probes.shrink.search import Search
 
-MOST_CASES = 5000
-"""The most cases of a run that all have a result of their own."""
-MOST_PICTURED = 1000
-"""The most missed cases that are shown with their images: a photograph takes about 15 ms."""
-SAMPLE = 8
-"""The most missed cases of a task that have a result of their own if not all cases have one."""
+MOST_CASES = 5000  # the most cases of a run that all have a result of their own
+MOST_PICTURED = 1000  # the most missed cases that are shown with their images: a photograph takes about 15 ms
+SAMPLE = 8  # the most missed cases of a task that have a result of their own if not all cases have one
 
-Moments = Mapping[tuple[str, str], Moment]
-"""When a case was asked, by the ids of its task and of the case."""
+Moments = Mapping[tuple[str, str], Moment]  # when a case was asked, by the ids of its task and of the case
 
 
 def case_results(run: RunResult, moments: Moments, start: int) -> Iterator[Result]:
@@ -109,16 +104,11 @@ def _missed(verdict: Verdict) -> bool:
 
 
 def _worst(result: TaskResult, most: int) -> list[int]:
-    places = [place for place, verdict in enumerate(result.verdicts) if _missed(verdict)]
-    verdicts = [result.verdicts[place] for place in places]
-    scores: FloatArray = np.array(
-        [[np.nan if reply.score is None else reply.score for reply in verdict.predictions] for verdict in verdicts]
-    )
-    wrong: FloatArray = np.array([1.0 - verdict.facts.get("acc", 0.0) for verdict in verdicts])
-    if not places:
-        return []
-    margin = margins(HEADLINE[result.task.shape], scores, wrong)
-    return [places[one] for one in chosen(margin, most, f"allure:{result.task.id}")]
+    # At most so many missed cases of a task: the worst two, then a seeded sample
+    table = case_table(result.task, result.verdicts)
+    missed = missed_rows(table)
+    margin = margins_of(HEADLINE[result.task.shape], table.take(missed))
+    return [int(missed[place]) for place in chosen(margin, most, f"allure:{result.task.id}")]
 
 
 # The results of searches for smallest changes: a case as it was, and as a change broke it.

@@ -27,10 +27,9 @@ from vlgate.types import Ask, Compare, LazyImage, Prediction, Shape, Verdict, te
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+# what Allure 2 and 3 show as two images side by side, over each other, and with a slider
 DIFFERENCE = "application/vnd.allure.image.diff"
-"""What Allure 2 and 3 show as two images side by side, over each other, and with a slider."""
-SIDE = 480
-"""The most pixels of the longer side of a shown image."""
+SIDE = 480  # the most pixels of the longer side of a shown image
 
 _SMALL = 160  # images up to this side are PNG, because one pixel may be a whole object
 
@@ -117,8 +116,8 @@ def _uri(image: Image) -> str:
 
 
 _COLOURS = {"fail": "#c0392b", "inconclusive": "#b9770e", "pass": "#1e8449"}
+# the columns of the table: Allure 3 cuts a wide one off, so what is read first is on the left
 _COLUMNS = ("decision", "task", "metric", "value", "interval", "threshold", "n", "chance", "blind")
-"""The columns of the table: Allure 3 cuts a wide one off, so what is read first is on the left."""
 
 
 def table(run: RunResult, model: ModelCard) -> str:

@@ -25,8 +25,8 @@ from vlgate.report.page.page import PAGE
 from vlgate.report.rows import HEADINGS, rows, unit_line
 from vlgate.report.summary import headline
 
+# the folder of the gates in a report; it begins with a bracket, because Allure 2 sorts folders by name
 GATES = "(gates) thresholds.toml"
-"""The folder of the gates in a report; it begins with a bracket, because Allure 2 sorts folders by name."""
 STATUS: dict[Outcome, Status] = {
     "pass": "passed",
     "cannot": "skipped",
@@ -92,6 +92,7 @@ def judged(run: RunResult, decision: Decision) -> dict[str, str]:
 
 # What Allure shows of a run as a whole: its model and machine, the names of categories, pages, and figures.
 
+# the name, status and messages of each category: ``categories.json`` for Allure 2, ``allurerc.mjs`` for Allure 3
 CATEGORIES = (
     (
         "The run does not pass",
@@ -107,7 +108,6 @@ CATEGORIES = (
     ("Known limits that hold", "skipped", r"^cannot: .*"),
     ("Gates that were not run", "skipped", r"^not run: .*"),
 )
-"""The name, status and messages of each category: ``categories.json`` for Allure 2, ``allurerc.mjs`` for Allure 3."""
 CONFIG = "allurerc.mjs"
 _OURS = "vlgate"
 

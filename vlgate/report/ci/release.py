@@ -108,8 +108,7 @@ def write_badge(folder: Path, run: RunResult, model: ModelCard) -> None:
 
 # ``summary.md`` on the page of a job of GitHub Actions, through the file that ``GITHUB_STEP_SUMMARY`` names.
 
-MOST = 1024 * 1024
-"""The bytes that GitHub takes from one step; it shows nothing of a longer file."""
+MOST = 1024 * 1024  # the bytes that GitHub takes from one step; it shows nothing of a longer file
 _CUT = "\n\n(cut, because GitHub shows at most 1 MiB; summary.md of the results folder has the rest)\n"
 
 

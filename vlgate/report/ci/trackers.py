@@ -18,12 +18,12 @@ from vlgate.record.options import Options
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.report.ci.release import release
 
+# the trackers by the package that they need: each is a module with ``log(tracked)``
 TRACKERS: Mapping[str, str] = MappingProxyType(
     {"mlflow": "vlgate.report.ci.mlflow_run", "wandb": "vlgate.report.ci.wandb_run"}
 )
-"""The trackers by the package that they need: each is a module with ``log(tracked)``."""
+# the project or experiment of a run, unless the tracker's own variable of the environment names another
 PROJECT = "vlgate"
-"""The project or experiment of a run, unless the tracker's own variable of the environment names another."""
 _FILES = ("report.html", "summary.md", "metrics.json")
 
 

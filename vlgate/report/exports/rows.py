@@ -83,8 +83,8 @@ def replies(row: Mapping[str, Any]) -> list[str]:
 
 # One line per case: comma-separated values, or JSON lines.
 
+# with one of these at its beginning a cell may be a formula to a spreadsheet, or has an apostrophe already
 _QUOTED = ("=", "+", "-", "@", "\t", "\r", "'")
-"""With one of these at its beginning a cell may be a formula to a spreadsheet, or has an apostrophe already."""
 
 
 def csv_lines(run: Exported) -> Iterator[str]:
@@ -138,8 +138,7 @@ def text_of_cell(found: str) -> str:
 
 # The format of ``.eval_results/*.yaml`` in a model's repository on the Hugging Face Hub (docs/hub/eval-results).
 
-DATASETS = {"winoground": "facebook/winoground"}
-"""The datasets of benchmarks that their authors released on the Hub."""
+DATASETS = {"winoground": "facebook/winoground"}  # the datasets of benchmarks that their authors released on the Hub
 
 
 def entries(run: Exported) -> tuple[list[dict[str, object]], list[str]]:

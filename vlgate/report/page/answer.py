@@ -116,8 +116,7 @@ def _changed(gate: Mapping[str, Any]) -> tuple[str, str, str, str]:
 
 # The comparison of a run with its baseline, from ``metrics.json``: counts by task, and cards of newly broken cases.
 
-MOST = 60
-"""The most newly broken cases that stand at the top of a page."""
+MOST = 60  # the most newly broken cases that stand at the top of a page
 _HEADLINES = tuple(dict.fromkeys(HEADLINE.values()))
 
 

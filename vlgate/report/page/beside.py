@@ -21,15 +21,12 @@ from vlgate.report.page.cards import SIDE, THUMB, anchor, encoded
 from vlgate.report.page.template import html
 from vlgate.report.shrunk import FILE, SHRUNK_FOLDER
 
-MOST_EXPLAINED = 40
-"""The most explained cases of a page; the folder has all of them."""
+MOST_EXPLAINED = 40  # the most explained cases of a page; the folder has all of them
 _MAPS = 12  # of a case by interventions, and as many of attention
 _WORDS = 8  # those whose change moves the margin most
-MOST_SHRUNK = 40
-"""The most finds of a page, the smallest ones; the file has all of them."""
+MOST_SHRUNK = 40  # the most finds of a page, the smallest ones; the file has all of them
 _CAUSES = 10
-MOST_ROWS = 12
-"""The most rows of a table of an analysis; the file has all of them."""
+MOST_ROWS = 12  # the most rows of a table of an analysis; the file has all of them
 _SCHEMA_OF_ANALYSES = 1
 _DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 

@@ -78,16 +78,11 @@ class Card:
     before: str = ""
 
 
-SIDE = 256
-"""The most pixels of the longer side of an image."""
-THUMB = 112
-"""The most pixels of the longer side of an image beside a sentence."""
-BUDGET = 9_000_000
-"""The most bytes of the images of a page, as they are written, each as often as it is shown."""
-SHARE = 0.7
-"""The part of the budget that is not kept for the worst and the newly broken cases."""
-MOST = 900
-"""The most different images of a page: a photograph takes about 15 ms."""
+SIDE = 256  # the most pixels of the longer side of an image
+THUMB = 112  # the most pixels of the longer side of an image beside a sentence
+BUDGET = 9_000_000  # the most bytes of the images of a page, as they are written, each as often as it is shown
+SHARE = 0.7  # the part of the budget that is not kept for the worst and the newly broken cases
+MOST = 900  # the most different images of a page: a photograph takes about 15 ms
 UNKNOWN = "the image cannot be found again: the run's data were moved or changed"
 
 _QUALITY = 78
@@ -156,8 +151,8 @@ def encoded(image: Image, side: int) -> str:
     return f"data:image/jpeg;base64,{b64encode(stream.getvalue()).decode()}"
 
 
+# the options that decide what is asked, with their defaults
 _ASKED_BY = (("seed", 0), ("pairs", 1000), ("ask", "apart"), ("ties", "strict"), ("dtype", "float32"))
-"""The options that decide what is asked, with their defaults."""
 _FACTS_OF_ANSWERS = (("acc_original", "acc_normal"), ("acc_perturbed", "acc_counterfactual"))
 
 

@@ -15,10 +15,9 @@ from markupsafe import Markup
 from vlgate.report.page.sections import Section
 from vlgate.report.page.template import html
 
-MOST_ROWS = 80
-"""The most tasks of a chart; all of them are in the sections."""
+MOST_ROWS = 80  # the most tasks of a chart; all of them are in the sections
+# the fewest and the most tasks of a radar: with fewer it has no area, with more its names overlap
 FEWEST_AXES, MOST_AXES = 3, 36
-"""The fewest and the most tasks of a radar: with fewer it has no area, with more its names overlap."""
 _CENTRE, _RADIUS = 320, 180  # of the radar, which is 640 wide
 
 

@@ -23,8 +23,7 @@ from vlgate.report.rows import by_reason
 from vlgate.types import CAPABILITIES, Task
 
 PAGE = "report.html"
-FINDS = "shrunk.html"
-"""The page of a run that only searched for smallest changes, so that it has no ``report.html``."""
+FINDS = "shrunk.html"  # the page of a run that only searched for smallest changes, so that it has no ``report.html``
 _VERSIONS = ("vlgate", "torch", "transformers")
 _TAGS = 40  # the most values of a tag that the page can be filtered by
 

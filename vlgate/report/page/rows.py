@@ -18,12 +18,12 @@ from vlgate.types import FloatArray
 
 WORST = 2
 
+# by headline metric: the pairs of requests, false and true, whose scores the rule of a case compares
 _COMPARED: Mapping[str, tuple[tuple[int, int], ...]] = {
     "acc_r": ((1, 0),),
     "group": ((1, 0), (2, 3), (2, 0), (1, 3)),
     "set_acc": ((2, 0), (2, 1), (3, 0), (3, 1)),
 }
-"""By headline metric: the pairs of requests, false and true, whose scores the rule of a case compares."""
 
 
 def margins(headline: str, scores: FloatArray, wrong: FloatArray) -> FloatArray:
@@ -94,8 +94,7 @@ class TaskRows:
     highest: float
 
 
-UNSCORED = 2
-"""The most cases of a task without a verdict that are shown."""
+UNSCORED = 2  # the most cases of a task without a verdict that are shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

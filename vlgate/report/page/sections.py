@@ -23,11 +23,9 @@ from vlgate.sources.published.figures import beside
 from vlgate.sources.registry import measures
 from vlgate.types import Case, Metric, Task, Ties
 
-CARDS = 600
-"""The most missed cases of a page."""
+CARDS = 600  # the most missed cases of a page
 CARDS_A_TASK = 12
-TaskFigures = Mapping[str, Any]
-"""A task of ``metrics.json``."""
+TaskFigures = Mapping[str, Any]  # a task of ``metrics.json``
 _HEADLINES = tuple(dict.fromkeys(HEADLINE.values()))
 
 

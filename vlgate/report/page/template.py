@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 
 _HERE = Path(__file__).parent
+# marks that change the order of the text around them, or end a line
 _OBEYED = {0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF}
-"""Marks that change the order of the text around them, or end a line."""
 
 
 def html(template: str, content: object) -> str:
