@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image
 
 from vlgate.errors import ImageError
 from vlgate.probes.explaining.changes import images_of_case
@@ -21,6 +20,9 @@ from vlgate.record.results_folder import FOLDER, INDEX
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.types import Attended, Box, FloatArray, LazyImage, Task
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 SIDE = 320  # the most pixels of the longer side
 # The colours of what speaks for the right answer, of what speaks against it, and of what is attended to. Blue and
 # orange are told apart by people who cannot tell red from green.
@@ -29,7 +31,9 @@ _STRONGEST = 0.75  # so that the image stays visible under the largest effect
 _GREY = 0.65  # the share of the image that is greyscale, so that its own colours are not taken for the map's
 
 
-def heat_map(image: Image.Image, boxes: Sequence[Box], effects: FloatArray, *, seen: bool = False) -> bytes:
+def heat_map(image: Image, boxes: Sequence[Box], effects: FloatArray, *, seen: bool = False) -> bytes:
+    from PIL.Image import fromarray
+
     small = image.copy()
     small.thumbnail((SIDE, SIDE))
     grey = np.asarray(small.convert("L").convert("RGB"), dtype=np.float64)
@@ -41,12 +45,14 @@ def heat_map(image: Image.Image, boxes: Sequence[Box], effects: FloatArray, *, s
     alpha = _STRONGEST * np.abs(share)[..., None]
     drawn = (1 - alpha) * plain + alpha * colours
     stream = BytesIO()
-    Image.fromarray(np.rint(drawn).astype(np.uint8)).save(stream, "PNG", optimize=True)
+    fromarray(np.rint(drawn).astype(np.uint8)).save(stream, "PNG", optimize=True)
     return stream.getvalue()
 
 
 def _smooth(values: FloatArray, size: tuple[int, int]) -> FloatArray:
-    drawn = Image.fromarray(values.astype(np.float32)).resize(size, Image.Resampling.BILINEAR)
+    from PIL.Image import Resampling, fromarray
+
+    drawn = fromarray(values.astype(np.float32)).resize(size, Resampling.BILINEAR)
     return np.asarray(drawn, dtype=np.float64)
 
 

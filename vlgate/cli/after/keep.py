@@ -16,8 +16,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
 from vlgate.cli import say
 from vlgate.errors import DataError, OptionError
 from vlgate.probes.shrink.keeping import NotKeptError, image_name, own_case, own_id
@@ -128,6 +126,8 @@ def _lines(file: Path, remedy: str, fields: tuple[str, ...]) -> list[dict[str, A
 
 def _kept_image(run: Path, name: str, folder: Path) -> str:
     # Copy an image of a run to the data folder, unless it is there; return its name in that folder
+    from PIL import Image
+
     file = run / SHRUNK_FOLDER / Path(name).name
     if not file.is_file() or file.is_symlink() or file.parent.is_symlink():
         raise NotKeptError(f"an image of the find is not in {run / SHRUNK_FOLDER}")
