@@ -136,8 +136,8 @@ def read_whole_run(folder, _):
     earlier = finished_run(run)
     read_verdict(run)
     judge_again(run, folder / "gates.toml", earlier)
-    missed_lines(missed_cases(run, table), None)
-    case_lines(card_of(run, row_of(run, table, str(table.column("case")[0].as_py()))), colour=False)
+    missed_lines(missed_cases(run), None)
+    case_lines(card_of(run, row_of(run, str(table.column("case")[0].as_py()))), colour=False)
     write_page(run, ())
     for export in (csv_lines, json_lines, every_eval_ever.files, lm_eval.files):
         list(export(exported(run, organization="o", relationship="other", source="", datasets={})))

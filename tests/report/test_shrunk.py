@@ -6,7 +6,7 @@ from dataclasses import replace
 from vlgate.probes.shrink.record import Shrunk
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
-from vlgate.report.page.causes import founds
+from vlgate.report.page.beside import finds
 from vlgate.report.shrunk import shrunk_lines, write_shrunk
 from vlgate.report.summary import write_summary
 
@@ -54,9 +54,9 @@ def test_a_picture_that_cannot_be_read_costs_no_find(tmp_path):
     write_shrunk(tmp_path / "shrunk.jsonl", [replace(BROKEN, requests=(REQUEST,)), OTHER_CASE])
     (tmp_path / "shrunk").mkdir()
     (tmp_path / "shrunk/1.png").write_text("junk")
-    found = founds(tmp_path)
-    assert (found.all, len(found.shown)) == (2, 2)
-    assert found.shown[0].requests[0].picture == ""
+    page = finds(tmp_path)
+    assert page.count("<article") == 2
+    assert "<img" not in page
 
 
 REQUEST = {

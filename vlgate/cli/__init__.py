@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import re
 import sys
@@ -20,8 +21,8 @@ from vlgate.record.options import Options
 
 # Standard output of a command: its reader may leave early, and no text of a file or model controls the terminal.
 
+# the sequences that commands write themselves, to mark a text; they do no harm in the text of a file either
 OWN_STYLES = ("\x1b[1;4m", "\x1b[0m")
-"""The sequences that commands write themselves, to mark a text; they do no harm in the text of a file either."""
 _STYLED = re.compile(f"({'|'.join(map(re.escape, OWN_STYLES))})")
 
 
@@ -65,10 +66,7 @@ class _Patient(io.TextIOBase):
 
 @contextmanager
 def patient_output() -> Iterator[None]:
-    """Let a command end with its own exit status, whether or not somebody reads what it prints.
-
-    Raises: OSError if what was printed cannot be written for another reason, such as a full disk.
-    """
+    """Let a command end with its own exit status, whether or not somebody reads what it prints."""
     if sys.stdout is None:  # it is closed, and print() writes nothing
         yield
         return
@@ -78,7 +76,25 @@ def patient_output() -> Iterator[None]:
         patient.flush()  # so that an error shows here, not when Python exits
 
 
-# The options of commands that read the tasks of data folders, and the run options that they stand for.
+def say(*lines: object) -> None:
+    for line in lines:
+        print(line, flush=True)  # noqa: T201  # what a command is for
+
+
+def say_json(content: object) -> None:
+    say(json.dumps(content, indent=1))
+
+
+def note(line: str) -> None:
+    print(escaped(line), file=sys.stderr)  # noqa: T201  # likewise
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+
+
+def add_json(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:
+    parser.add_argument("--json", action="store_true", help=what)
 
 
 def add_folders(parser: argparse.ArgumentParser) -> None:
@@ -101,8 +117,7 @@ def options_of(given: argparse.Namespace) -> Options:
     )
 
 
-# The command line ``vlgate``, for work around a test run: list models, make questions, find image regions.
-
+# the commands by name: each is a module with ``HELP``, ``add(parser)`` and ``run(arguments) -> exit status``
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "acuity": "vlgate.cli.acuity",
@@ -130,29 +145,21 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "votes": "vlgate.cli.votes",
     },
 )
-"""The commands by name: each is a module with ``HELP``, ``add(parser)`` and ``run(arguments) -> exit status``."""
 
 
-WRONG_OPTION = 4
-"""The exit status of a command whose options, files or names cannot be used, as that of a run."""
+WRONG_OPTION = 4  # the exit status of a command whose options, files or names cannot be used, as that of a run
 
 
 class _Parser(argparse.ArgumentParser):
     """Reads the arguments of a command; argparse's own status after an error is 2."""
 
     def error(self, message: str) -> NoReturn:
-        """Say how the command is used and what is wrong, and end with ``WRONG_OPTION``."""
         self.print_usage(sys.stderr)
         self.exit(WRONG_OPTION, f"{self.prog}: error: {message}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command with these arguments; None means those of ``sys.argv``.
-
-    Returns: the exit status: that of the command; after an error, which one line on stderr describes, 4 if an option, a
-        file or a name cannot be used, otherwise 1.
-    Raises: SystemExit from argparse: with status 4 if the command line cannot be parsed, with 0 after ``--help``.
-    """
+    """Run a command with these arguments; None means those of ``sys.argv``."""
     description = "List models, make cases and find image regions for runs of vlgate, which pytest starts."
     parser = _Parser(prog="vlgate", description=description)
     parser.add_argument("--version", action="version", version=f"vlgate {__version__}")

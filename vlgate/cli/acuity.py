@@ -10,13 +10,13 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from vlgate.cli import say
 from vlgate.errors import OptionError
 
 HELP = "draw charts of a model's thresholds of perception: size, colour, number, blur, ..."
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("--model", required=True, metavar="NAME", help="the model, as the option --model of a run")
     faculty = (
         "the charts to draw: noun, colour, count, left-right, size, contrast, blur, clutter, text-length, distractors"
@@ -45,12 +45,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the cost, then a table of the thresholds and a line per gate; write the files.
-
-    Returns: the exit status: 0 if all gates pass, 1 if one fails, is inconclusive or its chart was not drawn, 4 if an
-        option, a file or the model cannot be used.
-    Raises: OptionError, UnknownNameError or ThresholdsError for what cannot be used.
-    """
+    """Return the exit status: 1 if a gate fails, is inconclusive, or its chart was not drawn."""
     from vlgate.cli import options_of
     from vlgate.studies.acuity.charts import draw, gates_of, written
     from vlgate.studies.acuity.record import read_release
@@ -72,12 +67,7 @@ def run(given: argparse.Namespace) -> int:
         batch_size=given.batch_size,
         data=(),
     )
-    drawn = draw(options, faculties, gates, given.limit, _say)
-    for line in (*written(drawn, earlier, given.out), *(f"acuity.{name}: not run: not in --faculty" for name in idle)):
-        _say(line)
-    _say(f"written: {given.out / 'acuity.html'}")
+    drawn = draw(options, faculties, gates, given.limit, say)
+    say(*(*written(drawn, earlier, given.out), *(f"acuity.{name}: not run: not in --faculty" for name in idle)))
+    say(f"written: {given.out / 'acuity.html'}")
     return 0 if drawn.passed else 1
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)  # noqa: T201  # what a command is for

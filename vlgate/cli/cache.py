@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,7 +13,9 @@ from pathlib import Path
 from vlgate.asking.cache.folder import default_folder, shown_size
 from vlgate.asking.cache.listing import Kept, cleared, is_cache, listed, unread_files
 from vlgate.asking.cache.store import NAME
-from vlgate.errors import OptionError, escaped
+from vlgate.cli import add_json, note, say, say_json
+from vlgate.errors import OptionError
+from vlgate.report.table import Table
 
 HELP = "list or clear the replies that runs keep"
 _UNITS = {"h": 3600, "d": 86_400, "w": 604_800}
@@ -23,22 +23,17 @@ _HEADINGS = ("model", "replies", "size", "oldest", "newest")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("action", nargs="?", choices=("list", "clear"), default="list", help="default: list")
     parser.add_argument(
         "--dir", type=Path, metavar="DIR", help="the cache (default: VLGATE_CACHE, or the folder that runs use)"
     )
     parser.add_argument("--model", metavar="NAME", help="only the models whose names begin so, as they are listed")
     parser.add_argument("--older-than", metavar="AGE", help="with clear: only replies of this age, such as 12h or 30d")
-    parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
+    add_json(parser, "print a JSON list of objects")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print a row per model, or what was removed.
-
-    Returns: the exit status, 0; also if no model has such a name, because what should be gone is gone.
-    Raises: OptionError if an option or the folder cannot be used.
-    """
+    """Return the exit status, 0; also if no model has such a name, because what should be gone is gone."""
     before = time.time() - _age(given.older_than)
     if given.action == "list" and given.older_than is not None:
         raise OptionError(f"--older-than={given.older_than}: it belongs to clear; leave it out")
@@ -51,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
     if given.action == "list":
         return _print(kept, [] if begins else unread_files(folder), folder, as_json=given.json)
     removed, freed = cleared(folder, begins, before)
-    print(f"{removed:,} replies removed from {folder}, {shown_size(freed)} freed")  # noqa: T201  # what a command is for
+    say(f"{removed:,} replies removed from {folder}, {shown_size(freed)} freed")
     return 0
 
 
@@ -71,11 +66,11 @@ def _folder(given: Path | None) -> Path:
 def _say_unmatched(folder: Path, begins: str) -> None:
     names = [one.model for one in listed(folder)]
     known = f"the models are {'; '.join(names)}" if names else "the cache holds no replies"
-    print(escaped(f"nothing matched --model={begins}: {known}"), file=sys.stderr)  # noqa: T201  # what a command is for
+    note(f"nothing matched --model={begins}: {known}")
 
 
 def _age(text: str | None) -> float:
-    """The seconds that a user means by ``30d``; less than nothing for none, so that every reply is old enough."""
+    # The seconds that a user means by ``30d``; less than nothing for none, so that every reply is old enough
     if text is None:
         return -60.0
     found = re.fullmatch(r"(\d{1,6})([hdw])", text.strip())
@@ -86,23 +81,17 @@ def _age(text: str | None) -> float:
 
 def _print(kept: Sequence[Kept], unread: Sequence[Kept], folder: Path, *, as_json: bool) -> int:
     if as_json:
-        print(json.dumps([asdict(one) for one in (*kept, *unread)], indent=1))  # noqa: T201  # what a command is for
+        say_json([asdict(one) for one in (*kept, *unread)])
         return 0
     rows = [(one.model, f"{one.replies:,}", shown_size(one.size), _day(one.oldest), _day(one.newest)) for one in kept]
-    table = [_HEADINGS, *rows] if rows else []
-    widths = [max(len(row[place]) for row in table) for place in range(len(_HEADINGS))] if rows else []
-    for row in table:
-        cells = [
-            cell.rjust(width) if place in {1, 2} else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        print("  ".join(cells).rstrip())  # noqa: T201  # what a command is for
+    if rows:
+        say(*Table(headings=_HEADINGS, rows=rows, numbers=("replies", "size")).text())
     models = "1 model" if len(kept) == 1 else f"{len(kept):,} models"
     total = f"{sum(one.replies for one in kept):,} replies of {models}"
-    print(f"{total} in {folder}" if rows else f"no replies in {folder}")  # noqa: T201  # what a command is for
+    say(f"{total} in {folder}" if rows else f"no replies in {folder}")
     for one in unread:
         why = "damaged, set aside" if "-damaged-" in one.file else "of another version"
-        print(f"{why}: {one.file}, {shown_size(one.size)}; vlgate cache clear removes it")  # noqa: T201  # as above
+        say(f"{why}: {one.file}, {shown_size(one.size)}; vlgate cache clear removes it")
     return 0
 
 

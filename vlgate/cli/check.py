@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from vlgate.audit.label_fixes import reported
-from vlgate.cli import add_folders, options_of
+from vlgate.cli import add_folders, options_of, say
 from vlgate.errors import DataError, OptionError, UnknownNameError
 from vlgate.gates.thresholds import thresholds_errors
 from vlgate.record.options import Options
@@ -32,44 +32,38 @@ SHOWN = 20  # the most faults of one file of scene graphs that are listed
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     add_folders(parser)
     thresholds = "the file with the gates (default: thresholds.toml of this folder, if there is one)"
     parser.add_argument("--thresholds", type=Path, metavar="FILE", help=thresholds)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print a line per task, then one per kind of flaw of the data, then one per error.
-
-    Returns: the exit status: 0 if all is well, 1 if something is wrong.
-    Raises: OptionError or UnknownNameError if an option cannot be used.
-    """
+    """Return the exit status: 0 if all is well, 1 if something is wrong."""
     options = options_of(given)
     known, tasks, errors = _data(options)
     errors += _graph_faults(options)
     file = given.thresholds or Path("thresholds.toml")
     if given.thresholds is not None or file.is_file():
         errors += thresholds_errors(file, known)
-        _say(f"{file}: checked")
+        say(f"{file}: checked")
     for task in tasks:
         census = count(task)
         left_out = "".join(f"; left out: {number:,} x {why}" for why, number in task.left_out.items() if number)
         if task.cases:
-            _say(f"{task.id}: {census}{left_out}")
+            say(f"{task.id}: {census}{left_out}")
         if census.short and census.missing is not None:
             errors.append(f"{task.id}: {census}; for example {looked_for(census.missing)}")
     for line in (*reported(tasks), *grouped_flaws(flaws_of([task for task in tasks if task.cases]))):
-        _say(line)
+        say(line)
     errors += empty_lines([task for task in tasks if not task.cases])
     errors = list(dict.fromkeys(errors))
     for error in errors:
-        _say(f"wrong: {error}")
-    _say(f"{len(tasks)} tasks, {sum(len(task.cases) for task in tasks):,} cases, {len(errors)} wrong")
+        say(f"wrong: {error}")
+    say(f"{len(tasks)} tasks, {sum(len(task.cases) for task in tasks):,} cases, {len(errors)} wrong")
     return 1 if errors else 0
 
 
 def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
-    """Return the shapes of all known tasks, the wanted tasks of the folders, and the messages of all errors."""
     for folder in options.data:
         if not folder.is_dir():
             remedy = another_folder([folder] if folder.is_file() else [])
@@ -78,7 +72,6 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
             )
 
     def wanted(task: str) -> bool:
-        """Return whether a task is among those of the options."""
         if options.suite:
             return any(fnmatchcase(task, pattern) for pattern in options.suite)
         return wanted_by_default(task, data=bool(options.data))
@@ -96,7 +89,7 @@ def _data(options: Options) -> tuple[dict[str, Shape], list[Task], list[str]]:
 
 
 def _graph_faults(options: Options) -> list[str]:
-    """Return a line for each fault of the scene graphs; of many faults of a file, the first, and how many there are."""
+    # Return a line for each fault of the scene graphs; of many faults of a file, the first, and how many there are
     reading = ReadOptions(folders=options.data, seed=0, wanted=lambda _: True)
     return [line for file in find_graphs(reading.folders) for line in _few(file, reading)]
 
@@ -112,7 +105,3 @@ def _few(file: Path, reading: ReadOptions) -> Iterator[str]:
     yield from map(str, errors[:SHOWN])
     if len(errors) > SHOWN:
         yield f"{file}: {len(errors) - SHOWN:,} more faults of scene graphs"
-
-
-def _say(line: str) -> None:
-    print(line)  # noqa: T201  # what a command is for

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from vlgate.cli import say
 from vlgate.errors import UnknownNameError
 
 HELP = "run the default suite on the default model, or on one that is broken on purpose, and open the page"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     sabotage = "the name of what is broken; --list lists them"
     parser.add_argument("--sabotage", metavar="DEFECT", help=sabotage)
     parser.add_argument("--list", action="store_true", help="list what can be broken, and run nothing")
@@ -32,17 +32,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run the suite, say what broke, and open the page.
-
-    Returns: the exit status of the run: 1 if a gate does not pass, 0 if all do, 4 if an option cannot be used. It is
-        also 1 if a model that is broken on purpose passes.
-    Raises: UnknownNameError if there is no such defect.
-    """
+    """Return the exit status of the run, but 1 if a model that is broken on purpose passes."""
     from vlgate.studies.sensitivity.sabotage import sabotages
 
     known = sabotages()
     if given.list:
-        print("\n".join(f"{name}: {one.says}" for name, one in known.items()))  # noqa: T201  # what a command is for
+        say(*(f"{name}: {one.says}" for name, one in known.items()))
         return 0
     if given.sabotage is not None and given.sabotage not in known:
         raise UnknownNameError("defect in --sabotage", given.sabotage, known)
@@ -61,7 +56,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _asked(options: Sequence[str]) -> int:
-    """Run the suite in a process of its own and in an empty folder, so that nothing of the user's counts."""
+    # Run the suite in a process of its own and in an empty folder, so that nothing of the user's counts
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "VLGATE_DATA"))}
     with TemporaryDirectory() as empty:
         words = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "-q", f"--rootdir={empty}"]
@@ -70,16 +65,15 @@ def _asked(options: Sequence[str]) -> int:
 
 
 def _shown(given: argparse.Namespace, folder: Path) -> None:
-    """Say what broke, print the path of the page, and open it there."""
     from vlgate.record.folder import read_run
     from vlgate.studies.sensitivity.sabotage import closing_lines, place_of, sabotages, stopped_by
 
     figures = read_run(folder, "vlgate demo").figures
     if given.sabotage is not None:
         lines = closing_lines(given.sabotage, sabotages()[given.sabotage], figures)
-        print("\n".join(lines))  # noqa: T201  # what a command is for
+        say(*lines)
     page = folder / "report.html"
-    print(page)  # noqa: T201  # likewise
+    say(page)
     if not given.no_open and _can_open():
         import webbrowser
 
@@ -88,6 +82,5 @@ def _shown(given: argparse.Namespace, folder: Path) -> None:
 
 
 def _can_open() -> bool:
-    """Whether somebody sits before the terminal, at a machine with a display."""
     display = sys.platform in {"darwin", "win32"} or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
     return sys.stdout.isatty() and display

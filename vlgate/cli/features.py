@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from vlgate.errors import OptionError, escaped
+from vlgate.cli import note
+from vlgate.errors import OptionError
 from vlgate.images.files import file_image
 from vlgate.sources.reading.image_finder import EXTENSIONS
 from vlgate.types import LazyImage
@@ -28,7 +28,6 @@ EVERY = 10.0  # seconds between two lines of progress
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     images = "the folder of images; each image is named by this folder's name and the path below it"
     parser.add_argument("--images", type=Path, required=True, metavar="DIR", help=images)
     out = "the folder to write; images that are in it already are skipped"
@@ -40,11 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Find and write the regions; the progress is printed on stderr.
-
-    Returns: the exit status: 0; 1 if an image is left out; 130 if the user interrupts the command.
-    Raises: OptionError for an option that cannot be used; ModelLoadError if the detector cannot be loaded.
-    """
+    """Return the exit status: 0; 1 if an image is left out; 130 if the user interrupts the command."""
     from vlgate.models.checkpoints.device import pick_device
     from vlgate.models.regions.detector import detector_source
     from vlgate.models.regions.feature_shards import make_features
@@ -61,22 +56,17 @@ def run(given: argparse.Namespace) -> int:
     except OSError as error:
         raise OptionError(f"--out {given.out}: cannot be written ({error}); name another folder") from None
     except KeyboardInterrupt:
-        _say("interrupted; run the same command again to continue")
+        note("interrupted; run the same command again to continue")
         return 130
-    _say(f"{made.before + made.made:,} of {made.whole:,} images in {given.out}, {made.made:,} of them made now")
+    note(f"{made.before + made.made:,} of {made.whole:,} images in {given.out}, {made.made:,} of them made now")
     for key, why in list(made.left_out.items())[:SHOWN]:
-        _say(f"left out: {key}: {why}")
+        note(f"left out: {key}: {why}")
     if len(made.left_out) > SHOWN:
-        _say(f"left out: {len(made.left_out) - SHOWN:,} more")
+        note(f"left out: {len(made.left_out) - SHOWN:,} more")
     return 1 if made.left_out else 0
 
 
 def _images(folder: Path) -> list[LazyImage]:
-    """Return the images below a folder, in the order of their names.
-
-    A key begins with the folder's own name, such as "coco" or "vg", because the same number means different images in
-    different folders.
-    """
     if not folder.is_dir():
         raise OptionError(f"--images {folder}: is not a folder; name the folder of the images")
     files = sorted(_files(folder))
@@ -91,7 +81,7 @@ def _images(folder: Path) -> list[LazyImage]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield the image files below a folder, also in linked folders; each folder is listed once."""
+    # Yield the image files below a folder, also in linked folders; each folder is listed once
     seen = set()
     for where, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
         if (real := os.path.realpath(where)) in seen:
@@ -115,7 +105,6 @@ def _teller() -> Callable[[Progress], None]:
     start = said = time.monotonic()
 
     def tell(progress: Progress) -> None:
-        """Print the progress and the speed, at most once in ``EVERY`` seconds."""
         nonlocal said
         now = time.monotonic()
         if now - said < EVERY:
@@ -124,10 +113,6 @@ def _teller() -> Callable[[Progress], None]:
         done = progress.before + progress.made + len(progress.left_out)
         speed = (done - progress.before) / (now - start)
         left = f"{(progress.whole - done) / speed / 60:.0f} minutes left"
-        _say(f"{done:,} of {progress.whole:,} images, {speed:.2f} per second, {left}")
+        note(f"{done:,} of {progress.whole:,} images, {speed:.2f} per second, {left}")
 
     return tell
-
-
-def _say(line: str) -> None:
-    print(escaped(line), file=sys.stderr)  # noqa: T201  # what a command is for

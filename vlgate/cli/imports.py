@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from string import ascii_lowercase
 
-from vlgate.cli import add_folders, options_of
+from vlgate.cli import add_folders, options_of, say
 from vlgate.errors import OptionError
 from vlgate.judging.answers import read_answer, read_reply
 from vlgate.making.importing.joining import Joined, Key, join, truths_of
@@ -30,7 +30,6 @@ HELP = "take over replies that lmms-eval, VLMEvalKit, LLaVA, inspect or a table 
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     files = "the files of one model's replies, and for LLaVA the file of its questions"
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=files)
     add_folders(parser)
@@ -42,12 +41,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the joined replies; print what was joined, what was not and why, and the command to run next.
-
-    Returns: the exit status, 0.
-    Raises: OptionError if a file cannot be read, nothing can be joined, two records contradict each other, or the
-        replies are the benchmark's own right answers.
-    """
     _check_out(given.out, overwrite=given.overwrite)
     options = options_of(given)
     if not options.data:
@@ -55,20 +48,18 @@ def run(given: argparse.Namespace) -> int:
     read = recordings(given.files, given.reply)
     tasks = make_plan(options).tasks
     joined = join(read, tasks)
-    for line in _joined_lines(read, joined):
-        _say(line)
+    say(*_joined_lines(read, joined))
     if not joined.rows:
         raise OptionError("no record is joined, and nothing is written; the reasons are above")
     for line in _notes_on_truths(read, joined, tasks, given.reply):
-        _say(line)
+        say(line)
     replies = _replies(joined, tasks)
     lettered = sum(replies[key] != record.reply for key, record in joined.rows.items())
     if lettered:
-        _say(f"note: {lettered:,} replies name an option by its letter, and are written as the option's text")
+        say(f"note: {lettered:,} replies name an option by its letter, and are written as the option's text")
     rows = (_row(key, replies[key], record) for key, record in joined.rows.items())
     write_whole(given.out, "".join(f"{json.dumps(row)}\n" for row in rows))
-    for line in _task_lines(tasks, joined, given):
-        _say(line)
+    say(*_task_lines(tasks, joined, given))
     return 0
 
 
@@ -82,10 +73,6 @@ def _check_out(out: Path, *, overwrite: bool) -> None:
 
 
 def _notes_on_truths(read: Sequence[Recording], joined: Joined, tasks: Sequence[Task], reply: str) -> Iterator[str]:
-    """A note on each file whose field of ``--reply`` holds the right answers, which a perfect model gives, too.
-
-    Raises: OptionError if ``answer`` does, as the benchmark's own column is called, and ``--reply`` is not given.
-    """
     truths = truths_of(*tasks)
     keys = {id(record): key for key, record in joined.rows.items()}
     for recording in read:
@@ -105,7 +92,7 @@ def _is_right(reply: str, request: Ask | Match, truth: str) -> bool:
 
 
 def _replies(joined: Joined, tasks: Sequence[Task]) -> dict[Key, str]:
-    """The replies; the letter of an option that only the harness's prompt lists becomes the option's text."""
+    # The replies; the letter of an option that only the harness's prompt lists becomes the option's text
     truths = truths_of(*tasks)
     return {key: _by_text(record, truths[key]) for key, record in joined.rows.items()}
 
@@ -154,7 +141,3 @@ def _task_lines(tasks: Sequence[Task], joined: Joined, given: argparse.Namespace
     words = ["pytest", "--pyargs", "tests_vl", f"--model=replay:{given.out}"]
     words += [f"--data={folder}" for folder in given.data] + ([f"--suite={suite}"] if suite else [])
     yield f"next: {shlex.join(words)}"
-
-
-def _say(line: str) -> None:
-    print(line)  # noqa: T201  # what a command is for

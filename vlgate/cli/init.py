@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.cli import options_of
+from vlgate.cli import options_of, say
 from vlgate.errors import OptionError, VlgateError, described
 from vlgate.gates.decide import Coverage, Judged, decide
 from vlgate.gates.error_rates import threshold_with_margin
@@ -28,69 +28,21 @@ from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, NAME_ANOTHER, cont
 from vlgate.run.planning import make_plan
 from vlgate.types import FloatArray, Metric, Task
 
-# The files that ``vlgate init`` writes into a folder; each works as it stands.
-
 MIN_CASES = 30
-MISSES = 0.05
-"""The share of new samples in which the same model may miss one of the gates of ``thresholds_of_run``."""
-HEAD = """\
-# The thresholds that a model must reach. The header of a gate is [gate."TASK OR PATTERN".METRIC].
-schema = 1
-
-[defaults]
-confidence = 0.95
-basis = "lower"   # the unfavourable end of the interval decides; with "value" the value alone decides
-min_cases = 30    # a gate over fewer cases is inconclusive
-"""
-THRESHOLDS = f"""\
-{HEAD}
-[gate."scenes/foil-it".acc_r]
-min = 0.90
-why = "drawn objects are easy: a model that misses them does not see"
-
-[gate."scenes/attributes".acc_r]
-min = 0.90
-why = "seven colours that are easy to tell apart"
-"""
-MODEL = '''\
-"""The model to test; run it with pytest --pyargs tests_vl --model=my_model:build."""
-
-from vlgate.fixtures.bag_of_words import build as embedded
-
-
-class Model:
-    """Replace the embedded model by your own, and match() by its score."""
-
-    def __init__(self):
-        self.model = embedded()
-
-    def match(self, pairs):
-        """Return one score per pair; a higher score means that pair.text fits pair.image.load() better."""
-        images = self.model.encode_images([pair.image for pair in pairs])
-        texts = self.model.encode_texts([pair.text for pair in pairs])
-        return (images * texts).sum(axis=1)
-
-
-def build():
-    """Return the model. vlgate also passes device, dtype, seed, weights and folder to the arguments of these names."""
-    return Model()
-'''
+MISSES = 0.05  # the share of new samples in which the same model may miss one of the gates of ``thresholds_of_run``
+_STARTER = files("vlgate.cli") / "starter"
+THRESHOLDS = (_STARTER / "thresholds.toml").read_text(encoding="utf-8")
+HEAD = THRESHOLDS.partition("\n[gate.")[0]
+# the files for CI: by the place that runs the jobs, what they are called there, and in the folder ``ci``
 CI: Mapping[str, Mapping[str, str]] = {
     "github": {".github/actions/vlgate/action.yml": "action.yml", ".github/workflows/vlgate.yml": "workflow.yml"},
     "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
     "none": {},
 }
-"""The files for CI: by the place that runs the jobs, what they are called there, and in the folder ``ci``."""
 
 
 def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[str, str]:
-    """Return the files that run the gates in CI, by their paths.
-
-    Args:
-        place: a key of ``CI``.
-        model: what ``--model`` names there; empty for the model of ``my_model.py``.
-        options: further options of a run, such as those that name data folders of the repository.
-    """
+    """Return the files that run the gates in CI, by their paths."""
     folder = files("vlgate.cli") / "ci"
     args = "--thresholds=thresholds.toml"
     changes = {args: " ".join([args, *options])}
@@ -124,13 +76,11 @@ def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
 def thresholds_of_run(folder: Path) -> str:
     """Return a thresholds file with a gate on the headline metric of each task of a run.
 
-    A gate stands at the highest threshold of two decimals that the same model passes in nearly all new samples of as
-    many cases and images: in ``1 - MISSES`` of them it passes all gates together, however these depend on each other.
-    A task has no gate, and a comment says why, if the run judged fewer than ``MIN_CASES`` of its cases or could not
-    pass the gate itself, if the model lacks the metric, or if the gate would not be above chance and above what a
-    text-only model reaches.
-
-    Raises: OptionError if the folder does not hold the files of a run.
+    A gate stands at the highest threshold of two decimals that the same model passes in nearly all new samples of
+    as many cases and images: in ``1 - MISSES`` of them it passes all gates together, however these depend on each
+    other. A task has no gate, and a comment says why, if the run judged fewer than ``MIN_CASES`` of its cases or
+    could not pass the gate itself, if the model lacks the metric, or if the gate would not be above chance and
+    above what a text-only model reaches.
     """
     named = f"--from {folder}"
     content = content_of(folder / METRICS, named)
@@ -177,7 +127,7 @@ def _measured(task: str, told: Mapping[str, Any]) -> _Measured:
 
 
 def _rows(folder: Path) -> dict[str, Judged]:
-    """The judged cases of each task; none if the folder has only the figures."""
+    # The judged cases of each task; none if the folder has only the figures
     if not (folder / CASES).exists():
         return {}
     run = read_run(folder, f"--from {folder}")
@@ -185,7 +135,6 @@ def _rows(folder: Path) -> dict[str, Judged]:
 
 
 def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any) -> _Measured:
-    """Choose the threshold of a gate, or say why there is none."""
     if one.found is None:
         return one
     values, groups = _cases(one, one.found, judged)
@@ -204,7 +153,7 @@ def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any
 
 
 def _cases(one: _Measured, found: Metric, judged: Judged | None) -> tuple[FloatArray, Clusters]:
-    """What each case contributes, and its image; without rows, as many independent cases as they are worth."""
+    # What each case contributes, and its image; without rows, as many independent cases as they are worth
     if judged is not None and judged.columns is not None and one.metric in judged.columns.facts:
         values = judged.columns.facts[one.metric]
         kept = np.isfinite(values)
@@ -214,7 +163,6 @@ def _cases(one: _Measured, found: Metric, judged: Judged | None) -> tuple[FloatA
 
 
 def _about(made: Iterable[_Measured]) -> Iterator[str]:
-    """The comment on the rates of all gates."""
     gates = [one for one in made if not one.lacks]
     if not gates:
         return
@@ -267,12 +215,10 @@ class _Start:
 
     @property
     def command(self) -> str:
-        """The command that starts a run."""
         return shlex.join(["pytest", "--pyargs", "tests_vl", f"--model={self.model}", *self.options])
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's option."""
     run_folder = "the results folder of a run: the same model passes the gates in 95 of 100 new samples of cases"
     parser.add_argument("--from", dest="run_folder", type=Path, metavar="RESULTS_DIR", help=run_folder)
     data = "a data folder; the option can be repeated (default: those of VLGATE_DATA, or data if it holds tasks)"
@@ -282,11 +228,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the files that are not there, and print what was written and what to do next.
-
-    Returns: the exit status: 0, or 1 if nothing was written because all files are there.
-    Raises: DataError if a data folder cannot be read; OptionError if the run cannot, or if a file cannot be written.
-    """
+    """Return the exit status: 0, or 1 if nothing was written because all files are there."""
     folder = given.run_folder
     if folder is None:
         folders, gates = _of_data(given)
@@ -298,17 +240,17 @@ def run(given: argparse.Namespace) -> int:
             _GATES.unlink()
     files = {str(_GATES): gates}
     if start.model == OWN:
-        files["my_model.py"] = MODEL
+        files["my_model.py"] = (_STARTER / "my_model.txt").read_text(encoding="utf-8")
     files |= ci_files(given.ci, "" if start.model == OWN else start.model, start.options)
     written = [_write(Path(name), content) for name, content in files.items()]
     steps = _first_steps(start) if folder is None else _later_steps(folder, start, gates, ours=written[0])
     lines = [f"  {number}. {step}" for number, step in enumerate(steps, 1)]
-    print("\n".join(["next:", *lines]))  # noqa: T201  # what a command is for
+    say(*["next:", *lines])
     return 0 if any(written) else 1
 
 
 def _of_data(given: argparse.Namespace) -> tuple[tuple[str, ...], str]:
-    """The data folders as a run would name them, and the thresholds file for their tasks."""
+    # The data folders as a run would name them, and the thresholds file for their tasks
     implied = not given.data and not os.environ.get("VLGATE_DATA") and Path("data").is_dir()
     options = options_of(argparse.Namespace(data=[Path("data")] if implied else given.data, suite=[]))
     folders = ("data",) if implied else tuple(map(str, given.data))
@@ -322,14 +264,14 @@ def _of_data(given: argparse.Namespace) -> tuple[tuple[str, ...], str]:
 
 
 def _untouched(given: argparse.Namespace) -> bool:
-    """Whether thresholds.toml is as this command wrote it without a run, so that nothing of the user is lost."""
+    # Whether thresholds.toml is as this command wrote it without a run, so that nothing of the user is lost
     with suppress(OSError, ValueError, VlgateError):
         return _GATES.read_text(encoding="utf-8") in {THRESHOLDS, _of_data(given)[1]}
     return False
 
 
 def _start_of(folder: Path) -> _Start:
-    """The model and the data of a run; those of this folder if the run does not tell."""
+    # The model and the data of a run; those of this folder if the run does not tell
     file = folder / ENVIRONMENT
     asked = content_of(file, f"--from {folder}").get("options") if file.exists() else None
     if not isinstance(asked, dict):
@@ -342,7 +284,6 @@ def _start_of(folder: Path) -> _Start:
 
 
 def _first_steps(start: _Start) -> list[str]:
-    """What to do before there is a run."""
     first = ["put your own model into my_model.py"]
     first += [shlex.join(["vlgate", "check", *start.options])] if start.options else []
     hint = (
@@ -359,7 +300,7 @@ def _first_steps(start: _Start) -> list[str]:
 
 
 def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list[str]:
-    """What to do when there is a run, and gates from it; ``ours`` if they are those of the thresholds file."""
+    # What to do when there is a run, and gates from it; ``ours`` if they are those of the thresholds file
     if ours and "\n[gate." not in gates:
         remedy = "no task of that run allows a gate, and thresholds.toml says why for each: mend the data or the model"
         return [
@@ -386,9 +327,9 @@ def _write(file: Path, content: str) -> bool:
         with file.open("x", encoding="utf-8") as new:
             new.write(content)
     except FileExistsError:
-        print(f"kept: {file} (it is there already; remove it to get a new one)")  # noqa: T201
+        say(f"kept: {file} (it is there already; remove it to get a new one)")
         return False
     except OSError as error:
         raise OptionError(f"{file}: cannot be written ({error.strerror}); start in another folder") from None
-    print(f"wrote: {file}")  # noqa: T201
+    say(f"wrote: {file}")
     return True

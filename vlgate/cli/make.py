@@ -6,12 +6,12 @@ A set is a folder with cases, the reason of each, and a report on what text alon
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from vlgate.errors import OptionError, escaped
+from vlgate.cli import note, say
+from vlgate.errors import OptionError
 from vlgate.making.kinds import questions
 from vlgate.making.kinds.kind import KINDS, Kind, ToolName, kind
 from vlgate.making.parse_cache import cache_folder
@@ -21,7 +21,6 @@ HELP = "make cases from your own captions, questions, dialogs, role frames, inte
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("kind", nargs="?", metavar="KIND", help=f"what to make: {', '.join(KINDS)}")
     parser.add_argument("--list", action="store_true", help="say what each kind makes and needs, and what is installed")
     files = "files of the inputs that the kind takes; what a file holds is told from its content"
@@ -55,14 +54,10 @@ def _add_tools(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Make a set; progress, and counts of what was made and left out, are printed on stderr.
-
-    Returns: the exit status: 0, or 130 if the user interrupts the command.
-    Raises: OptionError or UnknownNameError for an option that cannot be used; DataError for a file that cannot be read.
-    """
+    """Return the exit status: 0, or 130 if the user interrupts the command."""
     if given.list:
         for name in KINDS:
-            print("\n".join(_described(kind(name))))  # noqa: T201  # what a command is for
+            say(*_described(kind(name)))
         return 0
     if given.kind is None:
         raise OptionError(f"KIND is missing; name one of {', '.join(KINDS)}, or give --list")
@@ -76,12 +71,12 @@ def run(given: argparse.Namespace) -> int:
     try:
         return questions.run(given) if wanted.start is None else _make(wanted, given)
     except KeyboardInterrupt:
-        _say("interrupted; run the same command again to go on")
+        note("interrupted; run the same command again to go on")
         return 130
 
 
 def _check_tools(wanted: Kind, given: argparse.Namespace) -> None:
-    """Refuse the option of a tool that the kind does not use, since the user expects it to do something."""
+    # Refuse the option of a tool that the kind does not use, since the user expects it to do something
     for name, entry in TOOLS.items():
         if getattr(given, name) is not None and name not in wanted.tools:
             usable = ", ".join(TOOLS[one].option for one in wanted.tools) or "none"
@@ -110,11 +105,11 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
             prune=given.prune_shortcuts,
             tools=_tools(given),
         ),
-        _say,
+        note,
     )
     for line in _account(made.report):
-        _say(line)
-    _say(f"{len(made.items):,} cases in {given.out}")
+        note(line)
+    note(f"{len(made.items):,} cases in {given.out}")
     return 0
 
 
@@ -152,7 +147,3 @@ def _described(one: Kind) -> Iterator[str]:
             if entry.missing:
                 there = f"missing: {', '.join(entry.missing)}; pip install 'vlgate[{entry.extra}]'"
             yield f"  {word} {entry.option}, {entry.sentence} ({there})"
-
-
-def _say(line: str) -> None:
-    print(escaped(line), file=sys.stderr)  # noqa: T201  # what a command is for

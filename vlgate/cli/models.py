@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from vlgate.cli import add_json, say
 from vlgate.errors import UnknownNameError
+from vlgate.report.table import Table
 
 if TYPE_CHECKING:
     from vlgate.models.loading.catalogue import ModelEntry
@@ -25,18 +27,12 @@ _BESIDE = "also in the hub's cache"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="show only these models, with all that is known")
     parser.add_argument("--notes", action="store_true", help="add what else a user must know of each model")
-    parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
+    add_json(parser, "print a JSON list of objects")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the list: one row per model, or paragraphs if a row is wider than the terminal or models are named.
-
-    Returns: the exit status, 0.
-    Raises: UnknownNameError if a given name is not the name of a model.
-    """
     from vlgate.models.loading.catalogue import cached_weights, catalogue
 
     here = cached_weights()
@@ -50,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
         table = _table(entries, beside, notes=notes)
         fits = not given.names and (not width or max(map(len, table)) <= width)
         lines = table if fits else _paragraphs(entries, beside, width or 80, notes=notes, full=bool(given.names))
-    print("\n".join(lines))  # noqa: T201  # what a command is for
+    say(*lines)
     return 0
 
 
@@ -62,15 +58,13 @@ def _named(names: Sequence[str], entries: list[ModelEntry]) -> list[ModelEntry]:
 
 
 def _beside(entries: Sequence[ModelEntry], here: dict[str, int]) -> dict[str, int]:
-    """Return the repositories in the cache that are not a model's default weights; a model may still load them."""
+    # Return the repositories in the cache that are not a model's default weights; a model may still load them
     defaults = {entry.weights for entry in entries}
     return {name: size for name, size in sorted(here.items()) if name not in defaults}
 
 
 def _table(entries: Sequence[ModelEntry], beside: dict[str, int], *, notes: bool) -> list[str]:
-    rows = [_HEADINGS, *(_cells(entry) for entry in entries)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = Table(headings=_HEADINGS, rows=[_cells(entry) for entry in entries]).text()
     if not notes:
         return [*lines, "", "vlgate models NAME tells more of one model, vlgate models --notes of all"]
     lines += [f"{entry.name}: {remark}" for entry in entries for remark in _remarks(entry)]

@@ -13,14 +13,13 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from vlgate.cli import options_of
+from vlgate.cli import options_of, say
 from vlgate.errors import OptionError, UnknownNameError
 
 HELP = "show which task catches which defect of a model"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     tasks = "the ids of the tasks, as patterns (default: all tasks of the data folders, or the embedded scenes)"
     parser.add_argument("--tasks", dest="suite", action="append", default=[], metavar="GLOB[,GLOB]", help=tasks)
     defects = "the names of the defects, as patterns (default: all)"
@@ -37,16 +36,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the matrix of each seed and what is not as claimed; write the heat maps if ``--out`` is given.
-
-    Returns: the exit status: 0 if every cell is as claimed, else 1; 4 if an option cannot be used.
-    """
+    """Return the exit status: 0 if every cell is as claimed, else 1; 4 if an option cannot be used."""
     from vlgate.studies.sensitivity.matrix import NAMES, asked
     from vlgate.studies.sensitivity.pages import lines, needs, page, record
 
     defects = _chosen(given.defects, tuple(NAMES))
     if given.list:
-        print("\n".join(f"{name}: {NAMES[name]}" for name in defects))  # noqa: T201  # what a command is for
+        say(*(f"{name}: {NAMES[name]}" for name in defects))
         return 0
     if given.limit is not None and given.limit < 1:
         raise OptionError(f"--limit {given.limit}: expected a number above 0")
@@ -54,7 +50,7 @@ def run(given: argparse.Namespace) -> int:
     for seed in given.seed:
         found.append(asked(replace(options_of(given), limit=given.limit, seed=seed), defects))
         title = [f"seed {seed}"] if len(given.seed) > 1 else []
-        print("\n".join((*title, *lines(found[-1]), *needs(found[-1]))))  # noqa: T201  # what a command is for
+        say(*(*title, *lines(found[-1]), *needs(found[-1])))
     if given.out is not None:
         given.out.mkdir(parents=True, exist_ok=True)
         (given.out / "sensitivity.html").write_text(page(*found), encoding="utf-8")

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vlgate.cli import add_folders, options_of
+from vlgate.cli import add_folders, add_json, options_of, say
 from vlgate.errors import OptionError
 
 if TYPE_CHECKING:
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 
 HELP = "show which cases text alone solves, and a run's metric over the others"
 FILE = "shortcuts.parquet"
-MOST = 60
-"""The most rows of a table on the terminal; the files and --json have all."""
+MOST = 60  # the most rows of a table on the terminal; the files and --json have all
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     run = "the results folder of a run, whose metric is shown over the cases that no probe solves"
     parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help=run)
     add_folders(parser)
@@ -44,14 +42,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help=out)
     saved = f"also put the tables into analyses.json of RUN, for the page that vlgate report writes, and {FILE} there"
     parser.add_argument("--save", action="store_true", help=saved)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the tables as Markdown or JSON.
-
-    Returns: the exit status: 0; 4 if an option or a run cannot be used.
-    """
     from vlgate.audit.shortcuts import by_luck, shortcuts, write_shortcuts
     from vlgate.record.cases import read_cases
     from vlgate.run.planning import make_plan
@@ -80,7 +74,7 @@ def run(given: argparse.Namespace) -> int:
     if given.save:
         save(given.run, record(made))
         write_shortcuts(given.run / FILE, _all(found, tasks))
-    print(told if given.json else markdown(made, MOST), end="")  # noqa: T201  # what a command is for
+    say((told if given.json else markdown(made, MOST)).removesuffix("\n"))
     return 0
 
 
@@ -95,7 +89,7 @@ def _recorded(given: argparse.Namespace) -> RecordedRun | None:
 
 
 def _options(given: argparse.Namespace, recorded: RecordedRun | None) -> Options:
-    """The options of the tasks: all cases of those of the run, because the probes learn from all, or those given."""
+    # The options of the tasks: all cases of those of the run, because the probes learn from all, or those given
     from vlgate.record.options import options_from
 
     own = options_of(given)

@@ -11,13 +11,14 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from vlgate.cli import add_folders, options_of
+from vlgate.cli import add_folders, add_json, options_of, say
 from vlgate.errors import OptionError
 from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import VARIANTS, definitions, how_it_differs, names
 from vlgate.probes.controls.registry import LIMIT, chosen, known_controls
 from vlgate.record.options import Options
+from vlgate.report.table import Table
 from vlgate.run.census import Census, Counts, Rates, count, counts_of, gpus_within
 from vlgate.run.planning import Plan, empty_lines, make_plan
 from vlgate.run.probing import costs
@@ -60,7 +61,6 @@ class TaskEntry:
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     add_folders(parser)
     rate = "the requests per second that the model answers, for the expected time (default: 100)"
     parser.add_argument("--rate", type=float, metavar="N", help=rate)
@@ -72,15 +72,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--controls", default="", metavar="NAME[,NAME]", help=names)
     most = f"the most cases of a task that a control is asked about (default: {LIMIT})"
     parser.add_argument("--controls-limit", type=int, metavar="N", help=most)
-    parser.add_argument("--json", action="store_true", help="print a JSON list of objects")
+    add_json(parser, "print a JSON list of objects")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print a row and a sentence per task, then the tasks that have no cases.
-
-    Returns: the exit status, 0, or 4 if an option cannot be used.
-    Raises: DataError if a file of the data folders cannot be read.
-    """
     rates = _rates(given)
     options = _with_controls(options_of(given), given)
     plan = make_plan(options)
@@ -92,12 +87,11 @@ def run(given: argparse.Namespace) -> int:
         if given.json
         else [*_lines(entries, plan, f"{_time(whole)}{more}"), *_controls(plan, options, rates)]
     )
-    print("\n".join(lines))  # noqa: T201  # what a command is for
+    say(*lines)
     return 0
 
 
 def _rates(given: argparse.Namespace) -> Rates:
-    """The seconds per image, text and pair, or those of the rate if none is given."""
     per = {name: value for name in _PER if (value := getattr(given, f"per_{name}")) is not None}
     for option, value in {**{f"per-{name}": value for name, value in per.items()}, "within": given.within}.items():
         if value is not None and not 0 < value < float("inf"):
@@ -121,7 +115,6 @@ def _with_controls(options: Options, given: argparse.Namespace) -> Options:
 
 
 def _controls(plan: Plan, options: Options, rates: Rates) -> Iterator[str]:
-    """Yield a line for each control, with the time that it takes if each of its requests has an image of its own."""
     for cost in costs(plan.tasks, options):
         counts = Counts(images=cost.requests, texts=0, requests=cost.requests)
         yield f"{cost}: {_time(rates.seconds(counts))}"
@@ -148,16 +141,14 @@ def _entry(task: Task, census: Census, rates: Rates) -> TaskEntry:
 
 
 def _grouped(task: Task) -> Iterator[str]:
-    """Yield the metrics over the groups that a task's cases are in."""
     tags = {name for case in task.cases for name in case.tags}
     yield from (name for name in GROUPED if name in tags)
 
 
 def _lines(entries: Sequence[TaskEntry], plan: Plan, total: str) -> Iterator[str]:
-    rows = [_HEADINGS, *(_cells(task, entry) for task, entry in zip(plan.tasks, entries, strict=True))]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row, entry in zip(rows, [None, *entries], strict=True):
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    rows = [_cells(task, entry) for task, entry in zip(plan.tasks, entries, strict=True)]
+    for row, entry in zip(Table(headings=_HEADINGS, rows=rows).text(), [None, *entries], strict=True):
+        yield row
         if entry is not None:
             if entry.measures:
                 yield f"    {entry.measures}"
@@ -171,7 +162,7 @@ def _lines(entries: Sequence[TaskEntry], plan: Plan, total: str) -> Iterator[str
 
 
 def _variants(entry: TaskEntry) -> Iterator[str]:
-    """Yield a line for each way in which the task's metrics can be defined otherwise."""
+    # Yield a line for each way in which the task's metrics can be defined otherwise
     for (protocol, differs), found in definitions(entry.variants, entry.task).items():
         yield from _wrapped(f"with --protocol={protocol}, for published figures: {', '.join(found)} ({differs})")
 

@@ -8,14 +8,13 @@ the votes and keeps the cases whose caption, but not the foil, was chosen by at 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.cli import add_folders, options_of
-from vlgate.errors import MissingImageError, OptionError, escaped
+from vlgate.cli import add_folders, note, options_of, say
+from vlgate.errors import MissingImageError, OptionError
 from vlgate.images.files import is_there
 from vlgate.making.votes.form import (
     SIDE,
@@ -37,7 +36,6 @@ HELP = "let people validate cases, and keep those that two of three find valid"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     action = "write a form, write a file for crowdsourcing, or read votes and write the valid cases"
     parser.add_argument("action", choices=sorted(_ACTIONS), help=action)
     add_folders(parser)
@@ -60,12 +58,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write what the action says; counts are printed on stderr, the table of agreement on stdout.
-
-    Returns: the exit status, 0.
-    Raises: OptionError for an option that cannot be used; DataError for a file that cannot be read; ImageError for an
-    image that is missing or broken.
-    """
     for name in ("voters", "side", "per_form"):
         if getattr(given, name) < 1:
             raise OptionError(f"--{name.replace('_', '-')} {getattr(given, name)}: expected a number above 0")
@@ -85,7 +77,6 @@ def _items(given: argparse.Namespace) -> tuple[Item, ...]:
     patterns = options.suite or ("*",)
 
     def wanted(task: str) -> bool:
-        """Return whether a task is asked about."""
         return any(fnmatchcase(task, pattern) for pattern in patterns)
 
     tasks = list(cases.read(ReadOptions(folders=options.data, seed=given.seed, wanted=wanted)))
@@ -95,7 +86,7 @@ def _items(given: argparse.Namespace) -> tuple[Item, ...]:
     asked = [task for task in tasks if can_be_asked(task)] or tasks
     for task in tasks:
         if task not in asked:
-            _say(f"left out: {task.id}, whose questions have no foil")
+            note(f"left out: {task.id}, whose questions have no foil")
     return tuple(item for task in asked for item in items_of(task, given.seed))
 
 
@@ -103,13 +94,13 @@ def _form(given: argparse.Namespace, items: Sequence[Item]) -> None:
     _check_images(items)
     layout = Layout(images=given.images, side=given.side, per_form=given.per_form)
     for file in write_forms(shuffled(items, given.seed), given.out, layout):
-        _say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
-    _say(f"{len(items):,} items, form {digest(items)}")
+        note(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+    note(f"{len(items):,} items, form {digest(items)}")
 
 
 def _csv(given: argparse.Namespace, items: Sequence[Item]) -> None:
     write_rows(shuffled(items, given.seed), given.out, given.image_url)
-    _say(f"{len(items):,} items, form {digest(items)}")
+    note(f"{len(items):,} items, form {digest(items)}")
 
 
 def _keep(given: argparse.Namespace, items: Sequence[Item]) -> None:
@@ -118,10 +109,10 @@ def _keep(given: argparse.Namespace, items: Sequence[Item]) -> None:
     votes = read_votes(given.votes, items)
     result = outcome(items, votes.by_item, given.voters)
     files = write_outcome(result, given.out)
-    print("\n".join(report(result)))  # noqa: T201  # what a command is for
+    say(*report(result))
     for reason, number in votes.left_out.items():
-        _say(f"left out: {number:,} x {reason}")
-    _say(f"written: {', '.join(map(str, files))}")
+        note(f"left out: {number:,} x {reason}")
+    note(f"written: {', '.join(map(str, files))}")
 
 
 _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Sequence[Item]], None]] = MappingProxyType(
@@ -130,7 +121,6 @@ _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Sequence[Item]], None]] = M
 
 
 def _check_out(out: Path) -> None:
-    """Check that the file or folder can be made, before images are decoded."""
     if out.exists() or out.is_symlink():
         raise OptionError(f"--out {out}: exists already; remove it, or name another place")
     if not out.parent.is_dir():
@@ -143,7 +133,3 @@ def _check_images(items: Sequence[Item]) -> None:
         first, number = next(iter(missing.values())), len(missing)
         problem = f"is in no data folder, and {number - 1:,} other images are not, either; {first.case.origin} needs it"
         raise MissingImageError(first.image.key, problem, "put the images there, or leave the tasks out with --suite")
-
-
-def _say(line: str) -> None:
-    print(escaped(line), file=sys.stderr)  # noqa: T201  # what a command is for

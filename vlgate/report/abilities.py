@@ -41,10 +41,10 @@ class Ability:
 def abilities(run: RunResult) -> list[Ability]:
     """Return one ability per task with judged cases: those that the model lacks first, in the order of the run.
 
-    A model can do what a task asks if the interval of the headline metric is above the middle between the task's floor
-    and 1. The floor is the chance level, or the value of the text-only model if that is higher, so that a task that can
-    be solved without the image shows no ability. It cannot if the interval is below the middle between chance and 1, or
-    if a known limit says so and holds. Anything else is unknown.
+    A model can do what a task asks if the interval of the headline metric is above the middle between the task's
+    floor and 1. The floor is the chance level, or the value of the text-only model if that is higher, so that a
+    task that can be solved without the image shows no ability. It cannot if the interval is below the middle
+    between chance and 1, or if a known limit says so and holds. Anything else is unknown.
     """
     limits: dict[str, list[str]] = {}
     for decision in run.decisions:
@@ -55,14 +55,7 @@ def abilities(run: RunResult) -> list[Ability]:
 
 
 def ability_lines(run: RunResult, width: int | None = None) -> list[str]:
-    """Return the abilities as lines of a table, below a line that counts them and says how they are found.
-
-    Args:
-        run: the result of the run.
-        width: the longest line in characters; longer lines lose words at their end. None for no limit.
-
-    Returns: the lines; empty without results.
-    """
+    """Return the abilities as lines of a table, below a line that counts them and says how they are found."""
     found = abilities(run)
     if not found:
         return []
@@ -82,7 +75,7 @@ def ability_lines(run: RunResult, width: int | None = None) -> list[str]:
 
 
 def _with(line: str, words: str, width: int | None) -> str:
-    """A line with words behind it, as many as there is room for; none if that is too few to be understood."""
+    # A line with words behind it, as many as there is room for; none if that is too few to be understood
     room = None if width is None else width - len(line) - 2
     if room is not None and room < _LEAST_WORDS:
         return line.rstrip()
@@ -102,16 +95,7 @@ def ability(
     limits: tuple[str, ...],
     doubt: str = "",
 ) -> Ability:
-    """Return whether a model can do what a task asks.
-
-    Args:
-        task: the id of the task.
-        metric: its headline metric.
-        chance: what guessing reaches; None if that is unknown.
-        blind: what the text-only model reaches; None if it was not asked.
-        limits: the known limits of the task that hold.
-        doubt: why the figure says nothing about the model, so that its ability is unknown; see ``unmeasured``.
-    """
+    """Return whether a model can do what a task asks."""
     floor = max(chance or 0.0, blind or 0.0)
     word: Word = "unknown"
     if limits or metric.high < (1.0 + (chance or 0.0)) / 2:
@@ -134,15 +118,8 @@ def ability(
 def unmeasured(metric: Metric, chance: float | None, *, tied: int, yes_or_no: bool, neither: tuple[int, int]) -> str:
     """Return why the headline metric of a task says nothing about the model; empty if it does.
 
-    It says nothing if the scores mean nothing (see ``first_word_doubt``), or if every reply is a yes or a no and the
-    ties that follow decide: with each of them counted as right, it would be above the middle of chance and 1.
-
-    Args:
-        metric: the headline metric.
-        chance: what guessing reaches; None if that is unknown.
-        tied: the number of its cases with a tie.
-        yes_or_no: whether every reply is a yes or a no.
-        neither: in how many scored replies yes and no have less than half of the first word, and of how many.
+    It says nothing if the scores mean nothing (see ``first_word_doubt``), or if every reply is a yes or a no and
+    the ties that follow decide: with each of them counted as right, it would be above the middle of chance and 1.
     """
     if first_word_doubt(*neither):
         return "not measured: its replies begin with neither yes nor no"
@@ -153,7 +130,6 @@ def unmeasured(metric: Metric, chance: float | None, *, tied: int, yes_or_no: bo
 
 
 def limit_words(most: float | None, why: str) -> str:
-    """Return a known limit that holds in words."""
     return f"(known limit {1.0 if most is None else most:g}{f': {why}' if why else ''})"
 
 

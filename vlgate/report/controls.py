@@ -11,8 +11,7 @@ from vlgate.probes.controls.registry import control, known_controls
 from vlgate.record.controls import of_one_task, of_run
 from vlgate.record.results import RunResult
 from vlgate.report.rows import named
-
-# The controls of a run as tables, from the content of its ``metrics.json``: a row per task.
+from vlgate.report.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,16 +19,15 @@ class ControlTable:
     """What a control found in a run.
 
     ``says`` is what its figures tell; ``asked`` how much was asked. ``brief`` says in how many tasks each difference
-    is above 0. ``rows`` have a cell per heading. ``meanings`` say what each column is. ``notes`` say what was left out,
-    what was found about the model, and what a reader must know.
+    is above 0. ``meanings`` say what each column is. ``notes`` say what was left out, what was found about the model,
+    and what a reader must know.
     """
 
     name: str
     says: str
     asked: str
     brief: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    table: Table
     meanings: Mapping[str, str]
     notes: tuple[str, ...]
 
@@ -61,15 +59,17 @@ def _table(name: str, told: Mapping[str, Any], figures: Mapping[str, Any]) -> Co
         says=asked.says,
         asked=f"{told['requests']:,} requests about {cases:,} cases, at most {told['limit']:,} of a task",
         brief="; ".join(_above(name, list(tasks.values())) for name in shown if name in CONTROLLED),
-        headings=("task", "n", *shown, *beside),
-        rows=tuple(_row(task, found, shown, beside) for task, found in tasks.items()),
+        table=Table(
+            headings=("task", "n", *shown, *beside),
+            rows=[_row(task, found, shown, beside) for task, found in tasks.items()],
+            numbers=("n", *shown, *beside),
+        ),
         meanings={one: {**asked.figures, **asked.beside}[one] for one in (*shown, *beside)},
         notes=tuple(_notes(told, tasks, asked.of_model)),
     )
 
 
 def _above(name: str, tasks: Sequence[Mapping[str, Any]]) -> str:
-    """In how many tasks a figure is above 0, by its interval."""
     known = [one["figures"][name] for one in tasks if name in one["figures"]]
     return f"{name} is above 0 in {sum(one['low'] > 0 for one in known)} of {len(known)} tasks"
 
@@ -81,7 +81,6 @@ def _row(task: str, found: Mapping[str, Any], shown: Sequence[str], beside: Sequ
 
 
 def _figure(name: str, found: Mapping[str, Any] | None) -> str:
-    """A figure with its sign if it is a difference, and with its interval if a gate may name it."""
     if found is None:
         return "-"
     form = "{:+.3f}" if found["difference"] else "{:.3f}"
@@ -111,39 +110,18 @@ def _notes(
         yield f"{named(ids)}: {note}"
 
 
-# The tables of controls as lines of text: for the terminal, and as Markdown for ``summary.md``.
-
-
-def table_lines(table: ControlTable, seconds: float | None = None) -> list[str]:
+def table_lines(found: ControlTable, seconds: float | None = None) -> list[str]:
     """Return a control as lines for the terminal; ``seconds`` is how long it took."""
-    rows = [table.headings, *table.rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     took = "" if seconds is None else f", {seconds:.2f}s"
-    return [
-        f"{table.says} ({table.asked}{took})",
-        *(("  ".join(_aligned(row, widths)).rstrip() for row in rows) if table.rows else ()),
-        *table.notes,
-    ]
+    return [f"{found.says} ({found.asked}{took})", *(found.table.text() if found.table.rows else ()), *found.notes]
 
 
-def brief_line(table: ControlTable, seconds: float) -> str:
+def brief_line(found: ControlTable, seconds: float) -> str:
     """Return what a control found in a line, for one that the user did not name."""
-    return f"control {table.name}: {table.brief}; the table is in summary.md ({table.asked}, {seconds:.2f}s)"
+    return f"control {found.name}: {found.brief}; the table is in summary.md ({found.asked}, {seconds:.2f}s)"
 
 
-def markdown_lines(table: ControlTable) -> list[str]:
+def markdown_lines(found: ControlTable) -> list[str]:
     """Return a control as lines of Markdown: its sentence, its table and its notes."""
-    rows = [table.headings, ("---",) * len(table.headings), *table.rows]
-    return [
-        f"{table.says} ({table.asked})",
-        "",
-        *(f"| {' | '.join(row)} |" for row in rows if table.rows),
-        "",
-        *(f"- {note}" for note in table.notes),
-    ]
-
-
-def _aligned(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
-    """The cells of a row; all but the first are numbers, which stand to the right."""
-    for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
-        yield cell.rjust(width) if place else cell.ljust(width)
+    table = found.table.markdown() if found.table.rows else []
+    return [f"{found.says} ({found.asked})", "", *table, "", *(f"- {note}" for note in found.notes)]

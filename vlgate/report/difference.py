@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from html import escape
 
-Piece = tuple[str, bool]
-"""A part of a text, and whether it is in bold."""
+Piece = tuple[str, bool]  # a part of a text, and whether it is in bold
 
 _BESIDE = {2: (1, 0), 4: (1, 0, 3, 2)}
 _BESIDE_IN_A_SET = (2, 3, 0, 1)
@@ -17,8 +16,6 @@ _WORD = re.compile(r"\w+(?:['\u2019-]\w+)*|\s+|[^\w\s]")
 
 def difference(first: str, second: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
     """Return the pieces of two texts; the words that the other text does not have at this place are in bold.
-
-    The pieces of a text, joined, give the text. Upper and lower case count as equal only if both are the same.
 
     >>> difference("A dog on a mat.", "A cat on a mat.")[0]
     (('A ', False), ('dog', True), (' on a mat.', False))
@@ -42,10 +39,6 @@ def bold(pieces: tuple[Piece, ...]) -> str:
 def beside(headline: str, requests: int) -> tuple[int, ...]:
     """Return for each request of a case the request whose text its own is compared with.
 
-    Args:
-        headline: the headline metric of the case's task.
-        requests: the number of requests.
-
     >>> beside("acc_r", 2)
     (1, 0)
     """
@@ -53,7 +46,6 @@ def beside(headline: str, requests: int) -> tuple[int, ...]:
 
 
 def _merged(pieces: list[Piece]) -> Iterator[Piece]:
-    """Join a blank between two words in bold to them, and leave out empty pieces."""
     pieces = [piece for piece in pieces if piece[0]]
     joined: list[Piece] = []
     for place, (text, marked) in enumerate(pieces):

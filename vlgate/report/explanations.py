@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image
 
 from vlgate.errors import ImageError
 from vlgate.probes.explaining.changes import images_of_case
@@ -21,30 +20,20 @@ from vlgate.record.results_folder import FOLDER, INDEX
 from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.types import Attended, Box, FloatArray, LazyImage, Task
 
-# An image with a map of effects over it, as PNG.
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
-SIDE = 320
-"""The most pixels of the longer side."""
+SIDE = 320  # the most pixels of the longer side
+# The colours of what speaks for the right answer, of what speaks against it, and of what is attended to. Blue and
+# orange are told apart by people who cannot tell red from green.
 FOR, AGAINST, SEEN = (0, 90, 200), (225, 100, 0), (130, 40, 150)
-"""The colours of what speaks for the right answer, of what speaks against it, and of what is attended to.
-
-Blue and orange are told apart by people who cannot tell red from green.
-"""
 _STRONGEST = 0.75  # so that the image stays visible under the largest effect
 _GREY = 0.65  # the share of the image that is greyscale, so that its own colours are not taken for the map's
 
 
-def heat_map(image: Image.Image, boxes: Sequence[Box], effects: FloatArray, *, seen: bool = False) -> bytes:
-    """Draw effects over an image.
+def heat_map(image: Image, boxes: Sequence[Box], effects: FloatArray, *, seen: bool = False) -> bytes:
+    from PIL.Image import fromarray
 
-    Args:
-        image: the image, mode RGB.
-        boxes: n boxes.
-        effects: the effect of each of them, shape (n,); above 0 for what speaks for the right answer.
-        seen: whether they are weights of attention, which speak for nothing.
-
-    Returns: a PNG file of at most ``SIDE`` x ``SIDE`` pixels; the same input gives the same bytes.
-    """
     small = image.copy()
     small.thumbnail((SIDE, SIDE))
     grey = np.asarray(small.convert("L").convert("RGB"), dtype=np.float64)
@@ -56,24 +45,22 @@ def heat_map(image: Image.Image, boxes: Sequence[Box], effects: FloatArray, *, s
     alpha = _STRONGEST * np.abs(share)[..., None]
     drawn = (1 - alpha) * plain + alpha * colours
     stream = BytesIO()
-    Image.fromarray(np.rint(drawn).astype(np.uint8)).save(stream, "PNG", optimize=True)
+    fromarray(np.rint(drawn).astype(np.uint8)).save(stream, "PNG", optimize=True)
     return stream.getvalue()
 
 
 def _smooth(values: FloatArray, size: tuple[int, int]) -> FloatArray:
-    """A map at the size of an image, width by height."""
-    drawn = Image.fromarray(values.astype(np.float32)).resize(size, Image.Resampling.BILINEAR)
+    from PIL.Image import Resampling, fromarray
+
+    drawn = fromarray(values.astype(np.float32)).resize(size, Resampling.BILINEAR)
     return np.asarray(drawn, dtype=np.float64)
 
 
-# Explanations of missed cases: the folder ``explanations/`` with its pictures, and lines for the terminal.
-
 SCHEMA = 1
-WORDS = 12
-"""The most words of a text whose maps are drawn, the first ones; the index has the numbers of all."""
+WORDS = 12  # the most words of a text whose maps are drawn, the first ones; the index has the numbers of all
 
+# the end of a picture's name, what the index says of it, the number of its image, and what is drawn on it
 Drawn = tuple[str, Mapping[str, Any], int, Sequence[Box], FloatArray, bool]
-"""The end of a picture's name, what the index says of it, the number of its image, and what is drawn on it."""
 
 
 def explained_lines(found: Explained) -> list[str]:
@@ -83,15 +70,7 @@ def explained_lines(found: Explained) -> list[str]:
 
 
 def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequence[Task]) -> None:
-    """Write ``explanations/``: a PNG per map, and last ``index.json``, so that it names only pictures that are there.
-
-    Args:
-        folder: the folder of the run.
-        found: the explanations.
-        tasks: the tasks of the run, for the images.
-
-    Raises: OSError if a file cannot be written.
-    """
+    """Write ``explanations/``: a PNG per map, and ``index.json`` last, so that it names only pictures that exist."""
     place = folder / FOLDER
     place.mkdir(exist_ok=True)
     cases = {(task.id, case.id): case for task in tasks for case in task.cases}
@@ -118,7 +97,7 @@ def write_explanations(folder: Path, found: Sequence[Explanation], tasks: Sequen
 
 
 def _pictures(place: Path, number: int, one: Explanation, images: Sequence[LazyImage]) -> list[dict[str, Any]]:
-    """Draw the maps of a case, and return what the index says of them; an image that cannot be loaded has none."""
+    # Draw the maps of a case, and return what the index says of them; an image that cannot be loaded has none
     said: list[dict[str, Any]] = []
     for end, what, which, boxes, effects, seen in _maps(one):
         if which >= len(images):
@@ -148,7 +127,6 @@ def _maps(one: Explanation) -> Iterator[Drawn]:
 
 
 def _aligned(seen: Attended, end: str) -> Iterator[Drawn]:
-    """One map per word, for a method that aligns words with regions."""
     for place, (word, weights) in enumerate(zip(seen.words[:WORDS], seen.aligned[:WORDS], strict=True), start=1):
         about = {"method": seen.method, "text": seen.text, "word": word, "attention": True}
         yield f"{end}-{place}", about, seen.image, seen.boxes, np.array(weights, dtype=np.float64), True

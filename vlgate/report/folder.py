@@ -40,16 +40,11 @@ from vlgate.report.shrunk import write_shrunk
 from vlgate.report.summary import write_summary
 from vlgate.types import Task
 
-# The files of a run, written into its results folder when it ends.
-
 UNWRITTEN = "the run ended before report.html was written"
 
 
 def write_rows(run: RunResult, options: Options, tasks: Sequence[Task] = ()) -> list[str]:
-    """Write the files with the replies of a run; ``tasks`` are those of its plan, for the images of its finds.
-
-    Returns: for each file that could not be written, a sentence that says why.
-    """
+    """Write the files with the replies of a run; ``tasks`` are those of its plan, for the images of its finds."""
     folder = options.results
     problems: list[str] = []
     if run.shrunk:
@@ -64,17 +59,7 @@ def write_rows(run: RunResult, options: Options, tasks: Sequence[Task] = ()) -> 
 def write_figures(
     run: RunResult, card: ModelCard, options: Options, workers: int, tasks: Sequence[Task] = ()
 ) -> list[str]:
-    """Write the other files of a run, after ``write_rows``; the figures are left out if the run has no tasks.
-
-    Args:
-        run: the result of the run.
-        card: its model.
-        options: its options.
-        workers: the number of processes with a model.
-        tasks: the tasks of its plan, whose images the page shows; without any, there is no page yet.
-
-    Returns: for each file that could not be written, a sentence that says why.
-    """
+    """Write the other files of a run, after ``write_rows``; the figures are left out if the run has no tasks."""
     folder = options.results
     problems = saved(lambda: write_summary(folder / "summary.md", run, card, options))
     problems += saved(lambda: write_environment(folder / "environment.json", options, workers, card.cache))
@@ -100,7 +85,6 @@ def _lacking(run: RunResult, problems: Sequence[str]) -> RunResult:
 
 
 def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int) -> RecordedRun:
-    """Return a run as its folder will tell it."""
     return RecordedRun(
         folder=options.results,
         named=f"--results {options.results}",
@@ -110,7 +94,7 @@ def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int
 
 
 def _page_saved(run: RecordedRun, tasks: Sequence[Task], outcome: RunOutcome) -> list[str]:
-    """Write the page. An image or a text of a user must not cost the figures, whatever it raises."""
+    # Write the page. An image or a text of a user must not cost the figures, whatever it raises
     from vlgate.report.page.page import PAGE, write_page
 
     try:
@@ -149,10 +133,6 @@ def figures_again(run: RecordedRun, judged: JudgedAgain, thresholds: Path) -> di
 
 
 def refuse_folder(run: RecordedRun, to: Path, *, overwrite: bool) -> None:
-    """Refuse a folder for the files of a judged run.
-
-    Raises: OptionError if it is the run's own folder, or holds the files of a run that may not be replaced.
-    """
     if to.resolve() == run.folder.resolve():
         raise OptionError(f"--results {to}: is the folder of the run itself; name another folder")
     found = next((name for name in NAMES if (to / name).exists()), None)
@@ -166,9 +146,6 @@ def write_judged(
     """Write the files of a run with other decisions: the rows are copied, the page and the figures are new.
 
     ``verdict.json`` comes last: if it is there, so are the others. There is no ``summary.md``.
-
-    Returns: whether there is a ``verdict.json``: only if the run has one, which tells the digests of what was judged.
-    Raises: OptionError if a file cannot be written, or if the run's own ``verdict.json`` cannot be used.
     """
     said = read_verdict(run)
     try:

@@ -16,18 +16,15 @@ import numpy as np
 
 from vlgate.errors import ImageError, OptionError, UnknownNameError
 from vlgate.metrics.clusters import image_of
-from vlgate.record.cases import fact_names, tags_of
+from vlgate.record.cases import CaseTable, case_tables, fact_names
 from vlgate.record.folder import RecordedRun
 from vlgate.report.difference import Piece
-from vlgate.report.page.cards import UNKNOWN, CardMaker, Pictures
-from vlgate.report.page.page import shown
-from vlgate.report.page.records import Card, Line
-from vlgate.report.page.rows import TaskRows, margins
+from vlgate.report.page.cards import UNKNOWN, Card, CardMaker, Line, Pictures
+from vlgate.report.page.rows import TaskRows, margins_of, missed_rows
 from vlgate.report.page.sections import headline_of
+from vlgate.report.page.template import one_line
 from vlgate.types import Case, LazyImage
 from vlgate.types import images_of as of_request
-
-# The missed cases of a finished run, the worst first, from the rows of its folder.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +51,11 @@ class MissedOfTask:
     missed: tuple[Missed, ...]
 
 
-def missed_cases(run: RecordedRun, table: Any, pattern: str = "*", part: str = "") -> list[MissedOfTask]:
+def missed_cases(run: RecordedRun, pattern: str = "*", part: str = "") -> list[MissedOfTask]:
     """Return the missed cases by task: the task with the largest share of misses first.
 
     Args:
         run: the run.
-        table: its rows; see ``read_cases``.
         pattern: the tasks that are wanted.
         part: ``tag=value`` for the cases of one slice; empty for all cases.
 
@@ -71,70 +67,53 @@ def missed_cases(run: RecordedRun, table: Any, pattern: str = "*", part: str = "
         raise UnknownNameError("task in --task", pattern, run.figures["tasks"])
     if part and "=" not in part:
         raise OptionError(f"--slice {part}: has no =; write tag=value, as --slice provenance=zero_to_something")
-    names = table.column("task").to_pylist()
-    tags = tags_of(run, table)
-    rows: dict[str, list[int]] = {task: [] for task in wanted}
-    for place, task in enumerate(names):
-        if task in rows and (not part or part in _slices(tags[place])):
-            rows[task].append(place)
-    if part and not any(rows.values()):
-        known = {name for place, task in enumerate(names) if task in rows for name in _slices(tags[place])}
-        raise UnknownNameError("slice", part, known)
+    known = case_tables(run)
+    tables = {task: _slice(known[task], part) if part else known[task] for task in wanted}
+    if part and not any(map(len, tables.values())):
+        raise UnknownNameError(
+            "slice", part, {name for task in wanted for tags in known[task].tags for name in _slices(tags)}
+        )
     found = [
-        _of_task(task, headline_of(run.figures["tasks"][task]), table.take(places), [tags[place] for place in places])
-        for task, places in rows.items()
-        if places
+        _of_task(task, headline_of(run.figures["tasks"][task]), table) for task, table in tables.items() if len(table)
     ]
     return sorted(found, key=lambda one: -len(one.missed) / max(1, one.judged))
+
+
+def _slice(table: CaseTable, part: str) -> CaseTable:
+    return table.take([row for row, tags in enumerate(table.tags) if part in _slices(tags)])
 
 
 def _slices(tags: Mapping[str, str]) -> Iterator[str]:
     return (f"{tag}={value}" for tag, value in tags.items())
 
 
-def _of_task(task: str, headline: str, rows: Any, tags: Sequence[Mapping[str, str]]) -> MissedOfTask:
-    states = rows.column("state").to_pylist()
-    right = rows.column("right").to_pylist()
-    missed = [place for place, state in enumerate(states) if state == "judged" and not right[place]]
-    kept = rows.take(np.array(missed, dtype=np.intp))
-    scores = np.array(kept.column("scores").to_pylist(), dtype=np.float64)  # shape (n, k), if any case is missed
-    by = margins(headline, scores, 1.0 - _fact(kept, "acc", 0.0)) if missed else np.empty(0)
-    read = _fact(kept, "read", 1.0)
-    cases, why = kept.column("case").to_pylist(), kept.column("why").to_pylist()
-    order = np.argsort(-by, kind="stable").tolist()
+def _of_task(task: str, headline: str, table: CaseTable) -> MissedOfTask:
+    missed = table.take(missed_rows(table))
+    margin = margins_of(headline, missed)
+    read = missed.case_metrics.get("read", np.ones(len(missed)))
+    why = missed.column("why")
     return MissedOfTask(
         task=task,
         headline=headline,
-        cases=len(states),
-        judged=states.count("judged"),
-        unscored=states.count("unscored"),
-        skipped=states.count("skipped"),
+        cases=len(table),
+        judged=table.states.count("judged"),
+        unscored=table.states.count("unscored"),
+        skipped=table.states.count("skipped"),
         missed=tuple(
             Missed(
-                case=cases[place],
-                margin=float(by[place]),
-                tags=tags[missed[place]],
-                why=why[place],
-                unread=bool(read[place] < 1),
+                case=missed.ids[row],
+                margin=float(margin[row]),
+                tags=missed.tags[row],
+                why=why[row],
+                unread=bool(read[row] < 1),
             )
-            for place in order
+            for row in np.argsort(-margin, kind="stable").tolist()
         ),
     )
 
 
-def _fact(rows: Any, name: str, default: float) -> Any:
-    if name not in rows.column_names:
-        return np.full(rows.num_rows, default)
-    return np.nan_to_num(np.array(rows.column(name).to_pylist(), dtype=np.float64), nan=default)
-
-
 def missed_lines(found: Sequence[MissedOfTask], most: int | None) -> list[str]:
-    """Return the missed cases as lines: the counts, then each task with its cases; those left out are counted.
-
-    Args:
-        found: the missed cases by task.
-        most: the most cases of a task; None for all.
-    """
+    """Return the missed cases as lines: the counts, then each task with its cases; those left out are counted."""
     lines = [_counts(found)]
     for task in found:
         if not task.missed:
@@ -163,49 +142,39 @@ def _line(task: str, one: Missed) -> str:
     return "  " + "  ".join(filter(None, (one_line(f"{task}:{one.case}"), one_line(why), one_line(tags))))
 
 
-def one_line(text: str) -> str:
-    r"""Return a text as one line that a terminal prints and does not obey.
-
-    >>> one_line("a\n\x1b[31mred")
-    'a\\n\\x1b[31mred'
-    """
-    return str(shown(text)).replace("\n", "\\n").replace("\t", "\\t")
-
-
 # A case of a finished run in lines for the terminal: what was asked, the replies, the verdict and its images.
 
 _NOTHING = TaskRows(example=None, missed=(), broken=(), unscored=(), all_missed=0, lowest=0.0, highest=0.0)
 _BOLD, _PLAIN = "\x1b[1;4m", "\x1b[0m"
 
 
-def row_of(run: RecordedRun, table: Any, name: str) -> dict[str, Any]:
+def row_of(run: RecordedRun, name: str) -> dict[str, Any]:
     """Return the row of a case.
 
     Args:
         run: the run.
-        table: its rows; see ``read_cases``.
         name: ``task:case``, or the id of a case that only one task has.
 
     Raises: UnknownNameError, with the nearest name, if there is no such case; OptionError if several tasks have it.
     """
-    tasks, cases = table.column("task").to_pylist(), table.column("case").to_pylist()
+    tables = case_tables(run)
     task, colon, case = name.partition(":")
-    if colon and task in run.figures["tasks"]:
-        places = [place for place, known in enumerate(cases) if known == case and tasks[place] == task]
-        if not places:
-            known = [one for one, of in zip(cases, tasks, strict=True) if of == task]
-            raise UnknownNameError(f"case of {task}", case, known)
+    if colon and task in tables:
+        if case not in tables[task].ids:
+            raise UnknownNameError(f"case of {task}", case, tables[task].ids)
+        tasks = [task]
     else:
-        places = [place for place, known in enumerate(cases) if known == name]
-        if not places and colon and "/" in task:
+        case, tasks = name, [known for known, table in tables.items() if name in table.ids]
+        if not tasks and colon and "/" in task:
             raise UnknownNameError("task", task, run.figures["tasks"])
-        if not places:
-            raise UnknownNameError("case", name, set(cases))
-    if len(places) > 1:
-        named = ", ".join(f"{tasks[place]}:{cases[place]}" for place in places[:3])
-        raise OptionError(f"{name!r} is a case of {len(places)} tasks; name the task too: {named}")
-    found: dict[str, Any] = table.slice(places[0], 1).to_pylist()[0]
-    return {key: value for key, value in found.items() if value is not None or key not in fact_names(table)}
+        if not tasks:
+            raise UnknownNameError("case", name, {known for table in tables.values() for known in table.ids})
+    if len(tasks) > 1:
+        named = ", ".join(f"{known}:{case}" for known in tasks[:3])
+        raise OptionError(f"{name!r} is a case of {len(tasks)} tasks; name the task too: {named}")
+    table = tables[tasks[0]]
+    row: dict[str, Any] = table.take([table.ids.index(case)]).rows.to_pylist()[0]
+    return {key: value for key, value in row.items() if value is not None or key not in fact_names(table.rows)}
 
 
 def card_of(run: RecordedRun, row: Mapping[str, Any]) -> Card:
@@ -251,13 +220,7 @@ def _marked(piece: Piece, *, colour: bool) -> str:
 
 
 def case_images(card: Card, row: Mapping[str, Any], case: Case | None) -> list[tuple[str, LazyImage | None]]:
-    """Return the different images of a case with their names; None for one that cannot be found again.
-
-    Args:
-        card: the case as it is shown.
-        row: its row.
-        case: the case, read again; None if its task cannot be read.
-    """
+    """Return the different images of a case with their names; None for one that cannot be found again."""
     requests = () if case is None else case.requests
     same = [image_of(one) for one in requests] == list(row["images"])
     by_key = {image.key: image for one in requests for image in of_request(one)} if same else {}
@@ -269,11 +232,6 @@ def case_images(card: Card, row: Mapping[str, Any], case: Case | None) -> list[t
 
 
 def image_files(images: Sequence[tuple[str, LazyImage | None]], folder: Path) -> list[str]:
-    """Write the images as PNG files into a folder.
-
-    Returns: a line for each: its path, or why it cannot be shown.
-    Raises: OptionError if a file cannot be written.
-    """
     lines = []
     for number, (name, image) in enumerate(images):
         if image is None:
@@ -295,8 +253,7 @@ def image_files(images: Sequence[tuple[str, LazyImage | None]], folder: Path) ->
 
 # Images in a terminal that can show them, by the package ``textual-image``, which need not be installed.
 
-WIDTH = 48
-"""The width of an image, in cells of the terminal."""
+WIDTH = 48  # the width of an image, in cells of the terminal
 _REAL = {"textual_image.renderable.tgp", "textual_image.renderable.sixel"}
 
 
@@ -312,7 +269,6 @@ def drawer() -> Callable[..., Any] | None:
 
 
 def draw(show: Callable[..., Any], images: Sequence[tuple[str, LazyImage | None]]) -> None:
-    """Draw images one below the other, each below its name."""
     from rich.console import Console
 
     console = Console(file=getattr(sys.stdout, "terminal", None))  # not escaped

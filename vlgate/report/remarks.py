@@ -22,10 +22,7 @@ from vlgate.sources.published.checkpoints import Standing, compared, standing, s
 from vlgate.sources.published.figures import Figure, beside, source
 from vlgate.types import Metric, Shape, Ties
 
-# A task's figures beside published ones: of the papers, and of the checkpoints that one study ran.
-
-FEW = Gate(task="", metric="").min_cases
-"""A figure over fewer cases than a gate needs by default is marked."""
+FEW = Gate(task="", metric="").min_cases  # a figure over fewer cases than a gate needs by default is marked
 
 _NAMED = 2  # checkpoints with the same figure
 
@@ -64,7 +61,6 @@ def _published(shown: Shown, name: str) -> str:
 
 
 def _origin(figure: Figure) -> str:
-    """Where a figure is from: ``Winoground, 3`` is table 3 of the paper."""
     table = f"table {figure.table}" if figure.table[0].isdigit() else figure.table
     cases = "" if figure.cases is None else f", {figure.cases:,} cases"
     return f"{source(figure.paper).name}, {table}{cases}"
@@ -115,7 +111,6 @@ def _same(where: Standing) -> str:
 
 
 def study_line() -> str:
-    """Return the source of the checkpoints' figures."""
     known = study()
     return f"The figures are of {known.checkpoints} {known.about}: {known.citation}; {known.url}, {known.file}."
 
@@ -182,7 +177,7 @@ def _plain(metrics: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
 
 def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> PriorSplit | None:
-    """The split of some figures; None for a task without counterfactual images."""
+    # The split of some figures; None for a task without counterfactual images
     if "prior_rate" not in metrics or "acc_counterfactual" not in metrics:
         return None
     prior, right = metrics["prior_rate"], metrics["acc_counterfactual"]["value"]
@@ -203,11 +198,11 @@ def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> Pr
 
 # Remarks on the figures, in sentences: averages, flaws of the data, shortcuts, published figures.
 
+# what the error rates of the gates stand on
 ASSUMED = (
     "simulated; assumes independent gates, and new samples of as many cases; in brackets: the rates of 80 % of the "
     "models that may be the measured one"
 )
-"""What the error rates of the gates stand on."""
 
 _EXAMPLES = 3
 _LEAST, _MOST = 1, 99  # hundredths of samples: simulation shows no rate of 0 or 1
@@ -225,7 +220,6 @@ def average_lines(run: RunResult) -> list[str]:
 
 
 def _few_within(run: RunResult, average: str) -> str:
-    """A mark if an average, ``<place>:<metric>``, includes tasks of fewer than ``FEW`` cases."""
     place, _, metric = average.rpartition(":")
     under = (f"{place}/", f"{place}_")
     counts = [
@@ -260,7 +254,6 @@ def shortcut_lines(run: RunResult) -> list[str]:
 
 
 def flaw_lines(run: RunResult) -> list[str]:
-    """Return the flaws of the data, each with its first example."""
     return [
         f"{result.task.id}: {flaw.count} x {flaw.name} ({flaw.why}), for example {flaw.examples[0]}"
         for result in run.results
@@ -351,7 +344,6 @@ def _percent(share: float) -> str:
 
 
 def _roughly(rates: ErrorRates) -> str:
-    """How often a model passes again, and between which rates that lies for models that could be the measured one."""
     low, passes, high = (
         min(_MOST, max(_LEAST, round(100 * share)))
         for share in (rates.unchanged_passes_low, rates.unchanged_passes, rates.unchanged_passes_high)
@@ -360,12 +352,10 @@ def _roughly(rates: ErrorRates) -> str:
 
 
 def check_lines(model: ModelCard) -> list[str]:
-    """Return what the checks of the model found."""
     return [f"{check.name}: {check.outcome}: {check.why}" for check in model.checks]
 
 
 def published_lines(run: RunResult) -> list[str]:
-    """Return the headline figure of each task next to the published ones."""
     return [line for result in run.results for line in published_lines_of(shown_of(result))]
 
 

@@ -10,14 +10,14 @@ from vlgate.judging.judged import causes, verdicts_of
 from vlgate.metrics.names import CONTROLLED, DIFFERENCES
 from vlgate.metrics.shapes import SHAPES
 from vlgate.record.results import RunResult, TaskResult
+from vlgate.report.table import Table
 from vlgate.types import CAPABILITIES, Difference, Metric
 
 HEADINGS = ("capability", "task", "metric", "n", "value", "interval", "chance", "blind", "threshold", "decision")
 NOT_PASSED = tuple(outcome for outcome in OUTCOMES if outcome not in RELEASABLE)
-NAMED = 3
-"""The most gates that a line names; the results folder names all."""
+NAMED = 3  # the most gates that a line names; the results folder names all
+# what replies are, and what to do, if texts tie that a score might tell apart
 YES_OR_NO = "a yes or a no: ask both texts as questions, or gate acc, p_c or p_f"
-"""What replies are, and what to do, if texts tie that a score might tell apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,13 @@ class ResultRow:
 def rows(run: RunResult) -> list[ResultRow]:
     """Return one row per task and metric: the gated metrics and the headline metric, ordered by capability."""
     return [row for capability in CAPABILITIES for result in run.results for row in _rows(run, result, capability)]
+
+
+def result_table(run: RunResult) -> Table:
+    found = rows(run)
+    numbers = ("n", "value", "chance", "blind")
+    outcomes = [row.outcome or "" for row in found]
+    return Table(headings=HEADINGS, rows=[row.cells for row in found], numbers=numbers, outcomes=outcomes)
 
 
 def coverage_line(result: TaskResult) -> str | None:
@@ -71,7 +78,7 @@ def coverage_lines(run: RunResult) -> list[str]:
 
 
 def _yes_or_no(results: Sequence[TaskResult], tied: int) -> str:
-    """What to do about ties that come of replies which are a yes or a no only; ``tied`` counts the tasks with ties."""
+    # What to do about ties that come of replies which are a yes or a no only; ``tied`` counts the tasks with ties
     only = [result.task.id for result in results if result.yes_or_no]
     where = "" if len(only) == tied else f" in {_tasks(only)}"
     return f"; every reply{where} is {YES_OR_NO}" if only else ""
@@ -82,7 +89,6 @@ def _tasks(ids: list[str]) -> str:
 
 
 def _parts(result: TaskResult) -> list[tuple[int, str]]:
-    """The counts of a task's cases that were not judged, or are tied or cut, each with what it counts."""
     coverage = result.coverage
     parts = (
         (coverage.unscored, "unscored"),
@@ -109,7 +115,6 @@ def named(names: Sequence[str]) -> str:
 
 
 def _unscored(results: Sequence[TaskResult]) -> str:
-    """Name the causes for which several cases could not be scored, the commonest first."""
     found = causes(result.verdicts for result in results if result.coverage.unscored)
     if not any(len(one.reasons) > 1 for one in found):
         return ""
@@ -120,13 +125,12 @@ def _unscored(results: Sequence[TaskResult]) -> str:
 
 
 def _neither(result: TaskResult) -> int:
-    """The number of cases with a score although yes and no have less than half of the first word."""
+    # The number of cases with a score although yes and no have less than half of the first word
     table = verdicts_of(result.verdicts)
     return len({table.row_of(place) for place in table.replies.neither})
 
 
 def _skipped(result: TaskResult) -> str:
-    """Name the first image or reason for which a case was skipped, in a few words."""
     said = verdicts_of(result.verdicts)
     if "skipped" not in said.states:
         return ""
@@ -218,7 +222,7 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
 
 
 def _measured(metric: Metric | None, result: TaskResult | None) -> tuple[str, str, str]:
-    """The number of cases, the metric and its interval; a control that was not asked is about no case."""
+    # The number of cases, the metric and its interval; a control that was not asked is about no case
     if metric is None:
         return "-" if result is None else str(result.coverage.judged), "-", "-"
     return str(metric.n), f"{metric.value:.3f}", f"{metric.low:.3f} - {metric.high:.3f}"
@@ -256,7 +260,6 @@ def count_words(kind: GateKind, counted: int) -> str:
 
 
 def _changed(found: Difference, decision: Decision | None) -> tuple[str, str, str]:
-    """The number of cases and the difference with its interval, or the number that the gate judges."""
     if decision is not None and decision.counted is not None:
         counted, n = decision.counted
         return str(n), count_words(decision.gate.kind, counted), "-"

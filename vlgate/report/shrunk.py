@@ -18,10 +18,8 @@ from vlgate.record.whole_file import whole_file, write_whole
 from vlgate.types import Case, LazyImage, Task, images_of
 
 FILE = SHRUNK
-SHRUNK_FOLDER = "shrunk"
-"""The folder of the images before and after each find."""
-MOST_CAUSES = 10
-"""The most causes that are listed, those with the most finds."""
+SHRUNK_FOLDER = "shrunk"  # the folder of the images before and after each find
+MOST_CAUSES = 10  # the most causes that are listed, those with the most finds
 _COUNTED = {
     "whole": "not broken within their budget",
     "wrong": "not searched, because they are wrong unchanged",
@@ -46,7 +44,6 @@ def shrunk_lines(searches: Sequence[Shrunk]) -> list[str]:
 
 
 def cause_lines(broken: Iterable[Shrunk]) -> list[str]:
-    """Return the causes of the finds with the number of each, if two finds have one in common."""
     found = clusters([Cause(**search.cause) for search in broken if search.cause])
     if not found or found[0][1] < 2:
         return []
@@ -57,22 +54,12 @@ def cause_lines(broken: Iterable[Shrunk]) -> list[str]:
 
 
 def _without_regions(searches: Sequence[Shrunk]) -> list[str]:
-    """Why no region of some photographs was covered, and how many searches that concerns."""
     counted = Counter(search.no_parts for search in searches if search.no_parts)
     return [f"no region was covered in {number} of {len(searches)} cases: {why}" for why, number in counted.items()]
 
 
 def write_shrunk(file: Path, searches: Sequence[Shrunk], tasks: Sequence[Task] = (), model: str = "") -> None:
-    """Write ``shrunk.jsonl``, with one line per search that found a change, and the images of these.
-
-    Args:
-        file: the file, in the folder of the run.
-        searches: the searches.
-        tasks: the tasks of the run, for the images; a case that is not among them has none.
-        model: the model that was asked, with its weights.
-
-    Raises: OSError if a file cannot be written.
-    """
+    """Write ``shrunk.jsonl``, with one line per search that found a change, and the images of these."""
     cases = {(task.id, case.id): case for task in tasks for case in task.cases}
     broken = [search for search in searches if search.ending == "broken"]
     folder = file.parent
@@ -88,7 +75,6 @@ def write_shrunk(file: Path, searches: Sequence[Shrunk], tasks: Sequence[Task] =
 
 
 def _pictured(folder: Path, number: int, search: Shrunk, case: Case) -> tuple[Mapping[str, Any], ...]:
-    """Write the images of a find, and return its requests with the names of their files."""
     changed = perturbed(case, _moves(search, case))
     names: dict[LazyImage, str | None] = {}
     said = []
@@ -104,7 +90,7 @@ def _pictured(folder: Path, number: int, search: Shrunk, case: Case) -> tuple[Ma
 
 
 def _moves(search: Shrunk, case: Case) -> list[Move]:
-    """The moves of a find; a worker sends only their names, because what they do to an image cannot be sent."""
+    # The moves of a find; a worker sends only their names, because what they do to an image cannot be sent
     wanted = {(step["kind"], step["strength"]) for step in search.steps if step["family"] != "wording"}
     families = {step["family"] for step in search.steps} - {"wording"}
     found = space(case, families).directions if wanted else ()  # type: ignore[arg-type]  # names of families
@@ -112,7 +98,7 @@ def _moves(search: Shrunk, case: Case) -> list[Move]:
 
 
 def _written(folder: Path, name: str, image: LazyImage) -> str | None:
-    """Write an image; return its name in the folder of the run, None if it cannot be loaded."""
+    # Write an image; return its name in the folder of the run, None if it cannot be loaded
     try:
         loaded = image.load()
     except ImageError:

@@ -30,7 +30,7 @@ from vlgate.report.remarks import (
     unread_lines,
     variant_lines,
 )
-from vlgate.report.rows import HEADINGS, blind_line, chance_line, coverage_line, rows
+from vlgate.report.rows import blind_line, chance_line, coverage_line, result_table
 from vlgate.report.shrunk import shrunk_lines
 
 
@@ -49,9 +49,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         "Intervals are at 95 % confidence unless a gate says otherwise; `chance` is what guessing",
         "reaches, `blind` is the metric of a text-only model.",
         "",
-        _table_line(HEADINGS),
-        _table_line(tuple("---" for _ in HEADINGS)),
-        *(_table_line(row.cells) for row in rows(run)),
+        *result_table(run).markdown(),
         "",
     ]
     lines += [
@@ -91,7 +89,6 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
 
 
 def _abilities(run: RunResult) -> list[str]:
-    """A list of what the model can and cannot do, with the rule above it."""
     return [
         HEADING,
         "",
@@ -103,24 +100,17 @@ def _abilities(run: RunResult) -> list[str]:
 
 
 def _plain(note: str) -> str:
-    """A model's note as one line that Markdown and HTML do not format."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable(note)).replace("\\<", "&lt;").replace("\\>", "&gt;")
 
 
 def _harmless(line: str) -> str:
-    """A line of Markdown without what could be foreign in ours: tags, links and images."""
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("](", "]\\(")
 
 
 def headline(run: RunResult, model: ModelCard) -> str:
-    """Say in a few words how a run ended."""
     outcome = outcome_of(run, model)
     if outcome.verdict == "incomplete":
         return "incomplete" if run.part is None else f"incomplete, {run.part}"
     if outcome.verdict in {"fail", "inconclusive"}:
         return "gates do not pass" if outcome.stopped else outcome.test_failed
     return {"broken": "broken", "pass": "gates pass", "not gated": "no gate was judged"}[outcome.verdict]
-
-
-def _table_line(cells: tuple[str, ...]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import StringIO
 
 from vlgate.asking.cache.folder import shown_size
 from vlgate.errors import printable
@@ -16,19 +15,17 @@ from vlgate.report.ci.release import Release, not_passed_lines, release_line
 from vlgate.report.remarks import average_lines, error_rate_lines, fatal_lines, shortcut_lines, variant_lines
 from vlgate.report.rows import (
     HEADINGS,
-    ResultRow,
     blind_line,
     chance_line,
     coverage_lines,
     outcome_lines,
-    rows,
+    result_table,
     unit_line,
 )
+from vlgate.report.table import printed
 
-REASONS = 8
-"""The most reasons of gates that did not pass; the table and the results folder have all."""
-SCREEN = 24
-"""The lines of a small terminal: if more are printed, the decision is repeated at the end."""
+REASONS = 8  # the most reasons of gates that did not pass; the table and the results folder have all
+SCREEN = 24  # the lines of a small terminal: if more are printed, the decision is repeated at the end
 _STYLES = {
     "PASS": "bold green",
     "FAIL": "bold red",
@@ -47,11 +44,8 @@ _STYLES = {
     "flaw of the data": "bold yellow",
     "suspect": "bold yellow",
 }
+# the columns that a narrow terminal has no room for; the lines above the table have most of them
 _LEFT_OUT_FIRST = ("capability", "blind", "n", "interval", "chance", "metric")
-"""The columns that a narrow terminal has no room for; the lines above the table have most of them."""
-_RIGHT = frozenset({"n", "value", "chance", "blind"})
-_GAP = 2  # blanks between two columns
-_UNLIMITED = 10_000  # characters; wider than any line, so that nothing is cut off or wrapped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,18 +57,6 @@ class Screen:
 
 
 def closing_text(run: RunResult, found: Release, model: str, status: int, screen: Screen) -> str:
-    """Return what the terminal shows of a run.
-
-    Args:
-        run: the result of the run.
-        found: whether its model may be released.
-        model: the name of the model.
-        status: the exit status of the session.
-        screen: what the text is for.
-
-    Returns: lines of text: the decision with its reasons, the counts of cases, what the model can and cannot do, the
-        table of figures, and remarks.
-    """
     decision = release_line(found, model, status)
     reasons = not_passed_lines(run)
     more = [f"and {len(reasons) - REASONS} more reasons in summary.md"] if len(reasons) > REASONS else []
@@ -93,21 +75,17 @@ def closing_text(run: RunResult, found: Release, model: str, status: int, screen
 
 def terminal_table(run: RunResult, screen: Screen) -> str:
     """Draw the result table; columns that a narrow screen has no room for are left out, and a line names them."""
-    from rich.table import Table as Drawn
-
-    found = rows(run)
-    if not found:
+    table = result_table(run)
+    if not table.rows:
         return ""
-    left_out = _left_out(found, screen.width)
-    drawn = Drawn(box=None, pad_edge=False, header_style="bold" if screen.colour else "")
-    for heading in HEADINGS:
-        if heading not in left_out:
-            drawn.add_column(heading, justify="right" if heading in _RIGHT else "left", no_wrap=True)
-    for row in found:
-        cells = [printable(cell) for heading, cell in zip(HEADINGS, row.cells, strict=True) if heading not in left_out]
-        drawn.add_row(*cells, style="" if row.outcome is None else _STYLES[row.outcome])
-    text = _printed([drawn], screen)
-    return f"{text}\n(in summary.md only: {', '.join(left_out)})" if left_out else text
+    kept = list(HEADINGS)
+    for heading in _LEFT_OUT_FIRST:
+        if screen.width is not None and table.columns(kept).width() > screen.width:
+            kept.remove(heading)
+    lines = table.columns(kept).text(_STYLES if screen.colour else None)
+    if left_out := [heading for heading in HEADINGS if heading not in kept]:
+        lines.append(f"(in summary.md only: {', '.join(left_out)})")
+    return "\n".join(lines)
 
 
 def cache_lines(cache: CacheUse, limit: int) -> list[str]:
@@ -132,20 +110,6 @@ def results_line(options: Options) -> str:
     return f"{gates}; results in {options.results}"
 
 
-def _left_out(found: list[ResultRow], width: int | None) -> tuple[str, ...]:
-    """The columns to leave out so that the widest row fits."""
-    widths = {
-        heading: max(len(heading), *(len(row.cells[place]) for row in found)) + _GAP
-        for place, heading in enumerate(HEADINGS)
-    }
-    left_out: list[str] = []
-    while width is not None and len(left_out) < len(_LEFT_OUT_FIRST):
-        if sum(size for heading, size in widths.items() if heading not in left_out) - _GAP <= width:
-            break
-        left_out.append(_LEFT_OUT_FIRST[len(left_out)])
-    return tuple(heading for heading in HEADINGS if heading in left_out)
-
-
 def _remarks(run: RunResult) -> list[str]:
     warnings = [
         line
@@ -160,7 +124,7 @@ def _remarks(run: RunResult) -> list[str]:
 
 
 def _styled(lines: list[str], screen: Screen) -> str:
-    """The lines, each with its first word in the colour of what it says; a decision is coloured as a whole."""
+    # The lines, each with its first word in the colour of what it says; a decision is coloured as a whole
     from rich.text import Text
 
     parts: list[object] = []
@@ -170,15 +134,4 @@ def _styled(lines: list[str], screen: Screen) -> str:
         if word is not None:
             text.stylize(_STYLES[word], 0, len(line) if word.isupper() else len(word))
         parts.append(text)
-    return _printed(parts, screen)
-
-
-def _printed(parts: list[object], screen: Screen) -> str:
-    """What rich prints of some texts and tables, without wrapping a line."""
-    from rich.console import Console
-
-    out = StringIO()
-    console = Console(file=out, width=_UNLIMITED, force_terminal=screen.colour, no_color=not screen.colour)
-    for part in parts:
-        console.print(part, markup=False, highlight=False, soft_wrap=True)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+    return "\n".join(printed(parts, colour=screen.colour))

@@ -5,28 +5,18 @@ import re
 import pytest
 
 from vlgate.report.page.charts import FEWEST_AXES, MOST_AXES, chart, radar, short
-from vlgate.report.page.records import Figure, Section
+from vlgate.report.page.sections import Section
 
 
 def section(name, value, *, baseline=None, published=()):
+    figure = {"value": value, "low": value, "high": value, "n": 9, "chance": 0.5}
     return Section(
         task=name,
-        anchor=name,
-        capability="foil",
-        question="",
-        ability=None,
-        words=(),
+        figures={"capability": "foil", "metrics": {"acc_r": figure}},
         headline="acc_r",
-        metrics=(Figure(name="acc_r", value=value, low=value, high=value, n=9, chance=0.5),),
-        slices=(),
         published=published,
-        beside=(),
         baseline=baseline,
-        health=(),
-        judged=9,
-        missed=0,
-        example=None,
-        cards=(),
+        tags={},
     )
 
 

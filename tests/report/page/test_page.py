@@ -174,10 +174,10 @@ def test_a_page_that_cannot_be_made_does_not_cost_the_figures(tmp_path, monkeypa
     options = Options(folder=tmp_path, thresholds=None, results=tmp_path)
     write_rows(result, options)
 
-    def broken(_):
+    def broken(*_):
         raise ValueError("no template")
 
-    monkeypatch.setattr(page_module, "rendered", broken)
+    monkeypatch.setattr(page_module, "html", broken)
     [problem] = write_figures(result, ModelCard(name="oracle"), options, 1, tasks)
     assert problem == f"{tmp_path / 'report.html'} could not be written (ValueError: no template)"
     figures = json.loads((tmp_path / "metrics.json").read_text())
@@ -188,10 +188,10 @@ def test_a_process_that_ends_while_the_page_is_made_leaves_figures_that_say_so(t
     options = Options(folder=tmp_path, thresholds=None, results=tmp_path)
     write_rows(result, options)
 
-    def stopped(_):
+    def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(page_module, "rendered", stopped)
+    monkeypatch.setattr(page_module, "html", stopped)
     with pytest.raises(KeyboardInterrupt):
         write_figures(result, ModelCard(name="oracle"), options, 1, tasks)
     figures = json.loads((tmp_path / "metrics.json").read_text())

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from vlgate.cli import add_json, say
 from vlgate.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from vlgate.studies.analyses.tables import Analysis
 
 HELP = "analyse runs as a benchmark's paper does: correlations, preferences, priors, coverage between models"
-MOST = 40
-"""The most rows of a table on the terminal; the files and --json have all."""
+MOST = 40  # the most rows of a table on the terminal; the files and --json have all
 
+# the options of each analysis, besides those of all
 _USES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "winoground": frozenset({"perplexity", "pretraining"}),
@@ -34,11 +35,9 @@ _USES: Mapping[str, frozenset[str]] = MappingProxyType(
         "valse": frozenset({"perplexity"}),
     }
 )
-"""The options of each analysis, besides those of all."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("paper", choices=tuple(_USES), help="the benchmark whose paper has the analyses")
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="the results folder of a run")
     tasks = "the ids of the tasks (default: those of the benchmark, or those of the drawn scenes)"
@@ -59,14 +58,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     saved = "also put the analysis into analyses.json of the first RUN, for the page that vlgate report writes"
     parser.add_argument("--save", action="store_true", help=saved)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the analysis as Markdown, with at most 40 rows of each table, or as JSON with all.
-
-    Returns: the exit status: 0; 4 if an option or a run cannot be used.
-    """
     from vlgate.studies.analyses.runs import read_runs
     from vlgate.studies.analyses.saved import save
     from vlgate.studies.analyses.tables import markdown, record
@@ -82,7 +77,7 @@ def run(given: argparse.Namespace) -> int:
         (given.out / f"analysis-{given.paper}.json").write_text(told, encoding="utf-8")
     if given.save:
         save(given.runs[0], record(found))
-    print(told if given.json else markdown(found, MOST), end="")  # noqa: T201  # what a command is for
+    say((told if given.json else markdown(found, MOST)).removesuffix("\n"))
     return 0
 
 

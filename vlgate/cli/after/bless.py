@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from vlgate.cli import add_run, say
 from vlgate.errors import OptionError, UnknownNameError
 from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.shapes import headlines
@@ -28,8 +29,7 @@ RECORD = "blessed.json"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    add_run(parser)
     to = "the folder of the baseline (default: baseline)"
     parser.add_argument("--to", type=Path, default=Path("baseline"), metavar="DIR", help=to)
     parser.add_argument("--overwrite", action="store_true", help="replace an earlier baseline in that folder")
@@ -42,10 +42,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Copy the files of the run, and write the cases that must hold.
-
-    Returns: the exit status, 0, or 4 if the run cannot be the baseline.
-    """
     recorded = read_run(given.run, f"vlgate bless {given.run}")
     found = finished_run(recorded)
     outcome = recorded_outcome(recorded)
@@ -73,16 +69,15 @@ def run(given: argparse.Namespace) -> int:
         if (given.run / name).is_file():
             shutil.copyfile(given.run / name, given.to / name)
     cases = sum(len(one.judged) for one in found.tasks.values())
-    print(f"Baseline saved to {given.to} ({found.model}, {cases:,} cases).")  # noqa: T201
+    say(f"Baseline saved to {given.to} ({found.model}, {cases:,} cases).")
     if given.must_hold is not None:
         given.must_hold.parent.mkdir(parents=True, exist_ok=True)
         given.must_hold.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        print(f"{given.must_hold}: {len(lines):,} cases that must hold")  # noqa: T201
+        say(f"{given.must_hold}: {len(lines):,} cases that must hold")
     return 0
 
 
 def _held(given: argparse.Namespace, tasks: Any) -> list[str]:
-    """The lines of the cases that the run gets right."""
     patterns = [name for entry in given.suite for name in entry.split(",") if name] or ["*"]
     for pattern in patterns:
         if not any(fnmatchcase(task, pattern) for task in tasks):

@@ -8,10 +8,10 @@ as in the later run, which cannot pass if another test of it failed, a case was 
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 
+from vlgate.cli import add_json, say, say_json
 from vlgate.errors import OptionError
 from vlgate.gates.records import RELEASABLE, Decision
 from vlgate.record.comparison import (
@@ -30,20 +30,15 @@ HELP = "compare two runs case by case: what is newly broken, what is fixed"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("before", type=Path, metavar="A", help="the results folder of the earlier run")
     parser.add_argument("after", type=Path, metavar="B", help="the results folder of the later run")
     parser.add_argument("--thresholds", type=Path, metavar="FILE", help="a file with gates on a comparison")
     parser.add_argument("--all", action="store_true", help="name all newly broken cases, not only the first ten")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the comparison and the decisions of the gates.
-
-    Returns: the exit status: with --thresholds, 1 if a gate fails or is inconclusive or the later run cannot pass for
-        another reason; else 0; 4 if the runs cannot be compared.
-    """
+    """Return the exit status: with --thresholds, 1 if a gate or the later run does not pass."""
     earlier = read_earlier(given.before, f"vlgate compare {given.before}")
     recorded = read_run(given.after, f"vlgate compare {given.after}", NEEDED if given.thresholds is None else None)
     refuse_incomplete(recorded)
@@ -60,16 +55,15 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         gates = [{"gate": one.gate.id, "decision": one.outcome, "why": one.why} for one in made]
         content = {**comparison_record(found), "gates": gates, "lacking": list(outcome.lacking)}
-        print(json.dumps(content, indent=1))  # noqa: T201  # what a command is for
+        say_json(content)
     else:
         lines = comparison_lines(found, None if given.all else 10)
         lines += [f"cannot pass: {why}" for why in outcome.lacking]
         lines += [f"{one.outcome}: {one.gate.id}: {one.why}" for one in made]
-        print("\n".join(lines))  # noqa: T201  # what a command is for
+        say(*lines)
     return int(outcome.status > 0)
 
 
 def _objects(decision: Decision) -> bool:
-    """Whether a decision without a threshold, such as that of a check of the model, stops the run."""
     gate = decision.gate
     return gate.min is None and gate.max is None and decision.outcome not in RELEASABLE

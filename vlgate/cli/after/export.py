@@ -13,7 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from vlgate.errors import OptionError, escaped
+from vlgate.cli import add_run, note, say
+from vlgate.errors import OptionError
 from vlgate.record.folder import read_run
 from vlgate.report.exports.rows import Exported, exported
 
@@ -24,8 +25,7 @@ RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    add_run(parser)
     parser.add_argument("--format", choices=FORMATS, required=True, help="the format")
     to = "the file to write (default: the standard output), or the folder, for every-eval-ever and lm-eval"
     parser.add_argument("--to", type=Path, metavar="PATH", help=to)
@@ -40,10 +40,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the files, and print their paths; what is left out is said on the standard error.
-
-    Returns: the exit status: 0, or 4 if the folder or an option cannot be used.
-    """
     if given.to is None and given.format not in TO_A_FILE:
         raise OptionError(f"--format {given.format}: is several files; name a folder with --to DIR")
     recorded = read_run(given.run, f"vlgate export {given.run}")
@@ -55,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
         datasets=dict(_dataset(text) for text in given.dataset),
     )
     if recorded.incomplete:
-        _note(f"the run is incomplete: {recorded.incomplete}")
+        note(f"note: the run is incomplete: {recorded.incomplete}")
     if given.format in TO_A_FILE:
         _to_a_file(_lines(given.format, source), given)
         return 0
@@ -71,7 +67,7 @@ def _lines(name: str, source: Exported) -> Iterator[str]:
         return csv_lines(source) if name == "csv" else json_lines(source)
     found, left_out = entries(source)
     for line in left_out:
-        _note(line)
+        note(f"note: {line}")
     return yaml_lines(found)
 
 
@@ -83,8 +79,7 @@ def _files(name: str, source: Exported) -> Iterator[tuple[str, str]]:
 
 def _to_a_file(lines: Iterable[str], given: argparse.Namespace) -> None:
     if given.to is None:
-        for line in lines:
-            print(line, end="")  # noqa: T201  # what a command is for
+        sys.stdout.writelines(lines)
     else:
         _write(given.to, lines, given)
 
@@ -98,7 +93,7 @@ def _write(file: Path, lines: Iterable[str], given: argparse.Namespace) -> None:
             stream.writelines(lines)
     except OSError as error:
         raise OptionError(f"--to {given.to}: cannot be written ({error.strerror}); name another place") from None
-    print(file)  # noqa: T201  # what a command is for
+    say(file)
 
 
 def _dataset(text: str) -> tuple[str, str]:
@@ -108,7 +103,3 @@ def _dataset(text: str) -> tuple[str, str]:
             f"--dataset {text}: expected BENCHMARK=OWNER/NAME, as --dataset winoground=facebook/winoground"
         )
     return benchmark, name
-
-
-def _note(line: str) -> None:
-    print(escaped(f"note: {line}"), file=sys.stderr)  # noqa: T201  # what a command is for

@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from vlgate.cli import add_json, add_run, say
 from vlgate.gates.records import OUTCOMES, Outcome
 from vlgate.record.comparison import read_earlier
 from vlgate.record.folder import RecordedRun, read_run
@@ -24,8 +25,7 @@ ORDER: tuple[Outcome, ...] = tuple(dict.fromkeys((*NOT_PASSED, "cannot", *OUTCOM
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    add_run(parser)
     parser.add_argument("--thresholds", type=Path, metavar="FILE", required=True, help="the file with the gates")
     baseline = "the results folder of an earlier run, for gates on a comparison (max_drop, max_broken, max_churn)"
     baseline += "; with first, these are not run, because there is none yet"
@@ -35,15 +35,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     results = "also write the run's files with these decisions, and their page, to this folder"
     parser.add_argument("--results", type=Path, metavar="DIR", help=results)
     parser.add_argument("--overwrite", action="store_true", help="replace the files of a run in that folder")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the decisions, and whether the run may pass.
-
-    Returns: the exit status: 0 if the run passes, 1 if a gate fails or is inconclusive, another test of the run failed
-        or it lacks something, 4 if a file or an option cannot be used.
-    """
+    """Return the exit status: 1 if a gate does not pass, another test of the run failed, or it lacks something."""
     from vlgate.report.folder import figures_again, refuse_folder
 
     recorded = read_run(given.run, f"vlgate judge {given.run}")
@@ -63,9 +59,9 @@ def run(given: argparse.Namespace) -> int:
             "lacking": list(judged.outcome.lacking),
             "gates": figures["gates"],
         }
-        _say(json.dumps(content, indent=1, ensure_ascii=False))
+        say(json.dumps(content, indent=1, ensure_ascii=False))
     else:
-        _say("\n".join(_lines(recorded, judged, given.thresholds)))
+        say(*_lines(recorded, judged, given.thresholds))
     if given.results is not None:
         _write(recorded, judged, figures, given)
     return int(judged.outcome.status > 0)
@@ -79,7 +75,7 @@ def _write(recorded: RecordedRun, judged: JudgedAgain, figures: dict[str, object
     signed = write_judged(recorded, judged, figures, given.results, tasks)
     lacks = "" if signed else "the run has no verdict.json, so none is written"
     if not given.json:
-        _say("\n".join([*(f"note: {one}" for one in (problem, lacks) if one), f"written to {given.results}"]))
+        say(*[*(f"note: {one}" for one in (problem, lacks) if one), f"written to {given.results}"])
 
 
 def _lines(recorded: RecordedRun, judged: JudgedAgain, thresholds: Path) -> list[str]:
@@ -91,7 +87,3 @@ def _lines(recorded: RecordedRun, judged: JudgedAgain, thresholds: Path) -> list
     ordered = sorted(judged.decisions, key=lambda one: ORDER.index(one.outcome))
     lines += [f"{one.outcome}: {one.gate.id}: {one.why}" for one in ordered if one.outcome != "not run"]
     return lines + outcome_lines(ordered, "not run")
-
-
-def _say(line: str) -> None:
-    print(line)  # noqa: T201  # what a command is for

@@ -16,8 +16,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
+from vlgate.cli import say
 from vlgate.errors import DataError, OptionError
 from vlgate.probes.shrink.keeping import NotKeptError, image_name, own_case, own_id
 from vlgate.record.whole_file import whole_file, write_whole
@@ -31,7 +30,6 @@ _FIELDS = ("task", "case", "shape", "capability", "requests", "cause")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of a run with -m shrink")
     out = (
         "the file of own cases to add to, cases.jsonl or cases/NAME.jsonl of a data folder (default: kept/cases.jsonl)"
@@ -40,15 +38,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the finds of a run as own cases.
-
-    Returns: the exit status: 0, or 4 if the folder or the file cannot be used, or no find of it can be kept.
-    """
     out: Path = given.out
     folder = _data_folder(out)
     finds = _lines(given.run / FILE, f"run pytest -m shrink --results={given.run} first", _FIELDS)
     if not finds:
-        print(f"{given.run / FILE}: has no find, so that there is nothing to keep")  # noqa: T201
+        say(f"{given.run / FILE}: has no find, so that there is nothing to keep")
         return 0
     before = _lines(out, "name another file with --out", ("task",)) if out.exists() else []
     held = _lines(folder / HELD, "repair or remove it", ("task", "case")) if (folder / HELD).exists() else []
@@ -79,7 +73,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _hold_readable(line: dict[str, Any]) -> None:
-    """Raise NotKeptError if own cases would refuse a line."""
+    # Raise NotKeptError if own cases would refuse a line
     with tempfile.TemporaryDirectory() as place:
         Path(place, "cases.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
         try:
@@ -91,11 +85,11 @@ def _hold_readable(line: dict[str, Any]) -> None:
 
 def _say(out: Path, folder: Path, new: int, before: int, known: int, lost: Counter[str]) -> None:
     if before or new:
-        print(f"{out}: {before + new:,} cases, {new:,} of them new; {known:,} finds were there already")  # noqa: T201
+        say(f"{out}: {before + new:,} cases, {new:,} of them new; {known:,} finds were there already")
     for why, number in lost.items():
-        print(f"{number:,} finds are not kept: {why}")  # noqa: T201
+        say(f"{number:,} finds are not kept: {why}")
     if before + new:
-        print(f'hold them with must_hold = "{folder / HELD}" in [defaults] of thresholds.toml, and --data={folder}')  # noqa: T201
+        say(f'hold them with must_hold = "{folder / HELD}" in [defaults] of thresholds.toml, and --data={folder}')
 
 
 def _data_folder(out: Path) -> Path:
@@ -109,7 +103,6 @@ def _data_folder(out: Path) -> Path:
 
 
 def _lines(file: Path, remedy: str, fields: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The objects of a file of JSON lines, each of which has some fields."""
     try:
         lines = file.read_text(encoding="utf-8").split("\n")
     except FileNotFoundError:
@@ -132,7 +125,9 @@ def _lines(file: Path, remedy: str, fields: tuple[str, ...]) -> list[dict[str, A
 
 
 def _kept_image(run: Path, name: str, folder: Path) -> str:
-    """Copy an image of a run to the data folder, unless it is there; return its name in that folder."""
+    # Copy an image of a run to the data folder, unless it is there; return its name in that folder
+    from PIL import Image
+
     file = run / SHRUNK_FOLDER / Path(name).name
     if not file.is_file() or file.is_symlink() or file.parent.is_symlink():
         raise NotKeptError(f"an image of the find is not in {run / SHRUNK_FOLDER}")
@@ -151,7 +146,7 @@ def _kept_image(run: Path, name: str, folder: Path) -> str:
 
 
 def _append(file: Path, lines: list[dict[str, Any]]) -> None:
-    """Add lines to a file; those that it has stay as they are."""
+    # Add lines to a file; those that it has stay as they are
     if not lines:
         return
     file.parent.mkdir(parents=True, exist_ok=True)

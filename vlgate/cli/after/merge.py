@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vlgate.audit.label_fixes import place_of
+from vlgate.cli import say
 from vlgate.errors import OptionError
 from vlgate.record.comparison import read_earlier
 from vlgate.record.folder import RecordedPart, read_part, titled
@@ -23,7 +24,6 @@ HELP = "join the parts of a run (--shard) and judge the gates once"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("parts", type=Path, nargs="+", metavar="DIR", help="the results folder of a part")
     parser.add_argument("--results", type=Path, metavar="DIR", required=True, help="the folder for the run's files")
     data = "the place of a data folder on this machine; the option can be repeated (default: as in the parts)"
@@ -40,11 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Join the parts, write the files of the run, and print what the run would print.
-
-    Returns: the exit status: 0 if all gates pass, 1 if a gate fails or is inconclusive or a case could not be scored, 4
-        if the parts do not belong together or a file cannot be used; nothing is written then.
-    """
+    """Return the exit status: 1 if a gate does not pass or a case could not be scored; nothing is written with 4."""
     from vlgate.cli.after.merged_run import closing_lines, write_joined
     from vlgate.run.merging import in_order, join
 
@@ -56,13 +52,11 @@ def run(given: argparse.Namespace) -> int:
     earlier = read_earlier(named, f"--baseline {named}") if isinstance(named, Path) else None
     joined = join(parts, options, earlier, own_thresholds=given.thresholds is not None)
     joined, problems = write_joined(joined, parts, os.environ.get("GITHUB_STEP_SUMMARY", ""))
-    for line in closing_lines(joined, titled(joined.card.name, joined.card.weights), problems):
-        print(line)  # noqa: T201  # what a command is for
+    say(*closing_lines(joined, titled(joined.card.name, joined.card.weights), problems))
     return joined.status
 
 
 def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Options:
-    """The options of the parts, with those of this command in their place."""
     try:
         found = [options_from(part.content["environment"]["options"]) for part in parts]
     except (ValueError, TypeError, KeyError):
@@ -87,7 +81,6 @@ def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Option
 
 
 def _refuse_absent(options: Options) -> None:
-    """Refuse folders and files of the machine of the parts that are not on this one."""
     for folder in options.data:
         if not folder.is_dir():
             raise OptionError(f"the data folder {folder} of the parts is not on this machine; name it with --data DIR")

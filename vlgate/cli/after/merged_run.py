@@ -22,14 +22,6 @@ def write_joined(joined: EndedRun, parts: Sequence[RecordedPart], job_page: str)
     """Write the files of the run.
 
     ``environment.json`` is that of this process, with those of the parts under ``parts``.
-
-    Args:
-        joined: the run.
-        parts: its parts.
-        job_page: the file of the page of a job of GitHub Actions; empty for none.
-
-    Returns: the run, which is incomplete if a file could not be written, and sentences about what it lacks besides.
-    Raises: OptionError if the results folder cannot be used; nothing is written then.
     """
     options = joined.options
     check_trackers(options.log_to)

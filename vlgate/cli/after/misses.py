@@ -8,10 +8,8 @@ they are counted in the first line.
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 
-from vlgate.record.cases import read_cases
+from vlgate.cli import add_json, add_run, say, say_json
 from vlgate.record.folder import read_run
 from vlgate.report.missed import MissedOfTask, missed_cases, missed_lines
 
@@ -20,31 +18,26 @@ SHOWN = 10
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    add_run(parser)
     parser.add_argument("--slice", default="", metavar="TAG=VALUE", help="only the cases with this tag")
     parser.add_argument("--task", default="*", metavar="PATTERN", help="only these tasks (default: all)")
     most = parser.add_mutually_exclusive_group()
     limit = f"the most cases of a task (default: {SHOWN}); the others are counted"
     most.add_argument("--limit", type=_count, default=SHOWN, metavar="N", help=limit)
     most.add_argument("--all", action="store_true", help="list all missed cases")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the missed cases.
-
-    Returns: the exit status: 0, or 4 if the folder or an option cannot be used.
-    """
     recorded = read_run(given.run, f"vlgate misses {given.run}")
-    found = missed_cases(recorded, read_cases(recorded), given.task, given.slice)
+    found = missed_cases(recorded, given.task, given.slice)
     most = None if given.all else given.limit
     if given.json:
-        _say(json.dumps({"run": str(given.run), "model": recorded.model, "tasks": _tasks(found, most)}, indent=1))
+        say_json({"run": str(given.run), "model": recorded.model, "tasks": _tasks(found, most)})
         return 0
     if recorded.incomplete:
-        _say(f"incomplete: {recorded.incomplete}")
-    _say("\n".join(missed_lines(found, most)))
+        say(f"incomplete: {recorded.incomplete}")
+    say(*missed_lines(found, most))
     return 0
 
 
@@ -72,7 +65,3 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
-
-
-def _say(line: str) -> None:
-    print(line)  # noqa: T201  # what a command is for

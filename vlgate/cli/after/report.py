@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from vlgate.cli import say
 from vlgate.record.folder import CASES, NAME_ANOTHER, read_run
 
 HELP = "write report.html of a finished run again"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of a run")
     data = "the place to which a data folder of the run was moved; the option can be repeated (default: as in the run)"
     parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
@@ -25,10 +25,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the page, and print its path and what it leaves out.
-
-    Returns: the exit status: 0, or 4 if the folder holds no run, or a file of it is missing or damaged.
-    """
     from vlgate.report.page.page import PAGE, write_page
     from vlgate.run.planning import tasks_again
 
@@ -40,7 +36,7 @@ def run(given: argparse.Namespace) -> int:
     earlier = [folder.expanduser().resolve() for folder in given.earlier]
     earlier = [folder for folder in earlier if folder != given.run.resolve()]  # as in --earlier results/*
     content = write_page(found, tasks, earlier)
-    for line in filter(None, (problem, *content.left_out)):
-        print(f"note: {line}")  # noqa: T201  # what a command is for
-    print(given.run / PAGE)  # noqa: T201  # likewise
+    for line in filter(None, (problem, *content["left_out"])):
+        say(f"note: {line}")
+    say(given.run / PAGE)
     return 0

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from vlgate.record.cases import read_cases
+from vlgate.cli import add_run, say
 from vlgate.record.folder import RecordedRun, read_run
 from vlgate.types import Case
 
@@ -21,8 +21,7 @@ HELP = "show one case of a finished run, with its images"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
+    add_run(parser)
     parser.add_argument("case", metavar="CASE", help="the case, as task:case")
     out = "write the images to this folder (default: a new folder for temporary files, if the terminal shows none)"
     parser.add_argument("--out", type=Path, metavar="DIR", help=out)
@@ -31,42 +30,34 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the case, and show its images or the paths of their files.
-
-    Returns: the exit status: 0, or 4 if the folder or the case cannot be found.
-    """
     from vlgate.report.missed import card_of, case_images, case_lines, draw, drawer, image_files, row_of
 
     recorded = read_run(given.run, f"vlgate show {given.run}")
-    row = row_of(recorded, read_cases(recorded), given.case)
+    row = row_of(recorded, given.case)
     card = card_of(recorded, row)
     terminal = sys.stdout.isatty()
-    _say("\n".join(case_lines(card, colour=terminal and not os.environ.get("NO_COLOR"))))
+    say(*case_lines(card, colour=terminal and not os.environ.get("NO_COLOR")))
     if not card.pictures:
         return 0
     case, problem = _case(recorded, row["task"], row["case"], given.data)
     images = case_images(card, row, case)
     if problem:
-        _say(f"  note: {problem}")
+        say(f"  note: {problem}")
     show = drawer() if terminal and given.out is None and any(image for _, image in images) else None
     if show is not None:
         draw(show, images)
         return 0
     found = any(image for _, image in images)
     folder = given.out or (Path(tempfile.mkdtemp(prefix="vlgate-")) if found else Path())
-    _say("\n".join(f"  {line}" for line in image_files(images, folder)))
+    say(*(f"  {line}" for line in image_files(images, folder)))
     return 0
 
 
 def _case(recorded: RecordedRun, task: str, case: str, data: list[Path]) -> tuple[Case | None, str]:
-    """The case with its images, and why they cannot be found again; one of them is empty."""
+    # The case with its images, and why they cannot be found again; one of them is empty
     from vlgate.run.planning import tasks_again
 
     only = {**recorded.figures, "tasks": {task: recorded.figures["tasks"][task]}}
     folders = tuple(folder.expanduser().resolve() for folder in data)
     tasks, problem = tasks_again(only, recorded.environment, folders)
     return next((one for found in tasks for one in found.cases if one.id == case), None), problem
-
-
-def _say(line: str) -> None:
-    print(line)  # noqa: T201  # what a command is for

@@ -5,32 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from vlgate.metrics.shapes import SHAPES
 from vlgate.probes.shrink.record import says
+from vlgate.record.parquet import case_table
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.report.allure.pages import Pictures, case, images_of, text
 from vlgate.report.allure.results import Attachment, Moment, Result, Status
-from vlgate.report.page.rows import chosen, margins
+from vlgate.report.page.rows import chosen, margins_of, missed_rows
 from vlgate.report.rows import HEADINGS, coverage_line, rows
-from vlgate.types import Batch, FloatArray, Verdict
+from vlgate.types import Batch, Verdict
 
 if TYPE_CHECKING:
     from vlgate.probes.shrink.search import Search
 
+MOST_CASES = 5000  # the most cases of a run that all have a result of their own
+MOST_PICTURED = 1000  # the most missed cases that are shown with their images: a photograph takes about 15 ms
+SAMPLE = 8  # the most missed cases of a task that have a result of their own if not all cases have one
 
-# The results of cases: each one, or a sample of the missed ones beside a result of each task if there are many.
-
-MOST_CASES = 5000
-"""The most cases of a run that all have a result of their own."""
-MOST_PICTURED = 1000
-"""The most missed cases that are shown with their images: a photograph takes about 15 ms."""
-SAMPLE = 8
-"""The most missed cases of a task that have a result of their own if not all cases have one."""
-
-Moments = Mapping[tuple[str, str], Moment]
-"""When a case was asked, by the ids of its task and of the case."""
+Moments = Mapping[tuple[str, str], Moment]  # when a case was asked, by the ids of its task and of the case
 
 
 def case_results(run: RunResult, moments: Moments, start: int) -> Iterator[Result]:
@@ -38,11 +30,6 @@ def case_results(run: RunResult, moments: Moments, start: int) -> Iterator[Resul
 
     If the run has more than ``MOST_CASES`` cases, there is a result for each task, and for a sample of its missed
     cases: the worst two, then a seeded sample. The images of at most ``MOST_PICTURED`` missed cases are shown.
-
-    Args:
-        run: the run.
-        moments: when the cases were asked.
-        start: when the run began, for cases that were not asked.
     """
     all_shown = sum(len(result.verdicts) for result in run.results) <= MOST_CASES
     missed = sum(_missed(verdict) for result in run.results for verdict in result.verdicts)
@@ -86,7 +73,6 @@ def _of_case(result: TaskResult, verdict: Verdict, at: Moment, pictures: Picture
 
 
 def _of_task(run: RunResult, result: TaskResult, at: Sequence[Moment]) -> Result:
-    """The result of a whole task: no green tick if a case of it is missed."""
     task, statuses = result.task, [status_of(verdict) for verdict in result.verdicts]
     found: Sequence[Status] = ("broken", "failed", "passed", "skipped")
     missed, unscored = statuses.count("failed"), statuses.count("broken")
@@ -118,17 +104,11 @@ def _missed(verdict: Verdict) -> bool:
 
 
 def _worst(result: TaskResult, most: int) -> list[int]:
-    """The places of at most ``most`` missed cases of a task: the worst two, then a seeded sample."""
-    places = [place for place, verdict in enumerate(result.verdicts) if _missed(verdict)]
-    verdicts = [result.verdicts[place] for place in places]
-    scores: FloatArray = np.array(
-        [[np.nan if reply.score is None else reply.score for reply in verdict.predictions] for verdict in verdicts]
-    )
-    wrong: FloatArray = np.array([1.0 - verdict.facts.get("acc", 0.0) for verdict in verdicts])
-    if not places:
-        return []
-    margin = margins(SHAPES[result.task.shape].headline, scores, wrong)
-    return [places[one] for one in chosen(margin, most, f"allure:{result.task.id}")]
+    # At most so many missed cases of a task: the worst two, then a seeded sample
+    table = case_table(result.task, result.verdicts)
+    missed = missed_rows(table)
+    margin = margins_of(SHAPES[result.task.shape].headline, table.take(missed))
+    return [int(missed[place]) for place in chosen(margin, most, f"allure:{result.task.id}")]
 
 
 # The results of searches for smallest changes: a case as it was, and as a change broke it.
@@ -137,14 +117,7 @@ _STATUS: dict[str, Status] = {"broken": "failed", "unscored": "broken", "skipped
 
 
 def search_result(name: str, batch: Batch, search: Search, at: Moment) -> Result:
-    """Return the result of a search; a case that a small change breaks is a failure of the model.
-
-    Args:
-        name: the name of the test's case.
-        batch: the batch of this one case.
-        search: the search.
-        at: when the test ran.
-    """
+    """Return the result of a search; a case that a small change breaks is a failure of the model."""
     task, pictures = batch.task, Pictures()
     found = search.find
     page = case(search.original, task.shape, pictures if found is not None else None)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 from vlgate import types
 from vlgate.errors import ImageError, printable
-from vlgate.gates.records import RELEASABLE, Outcome
+from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.clusters import photograph
 from vlgate.metrics.shapes import SHAPES
 from vlgate.record.folder import titled
@@ -20,20 +20,16 @@ from vlgate.record.results import RunResult
 from vlgate.record.verdict import outcome_of
 from vlgate.report.allure.results import Attachment
 from vlgate.report.difference import Piece, beside, difference
-from vlgate.report.rows import HEADINGS, coverage_line, rows, unit_line
+from vlgate.report.rows import coverage_line, result_table, unit_line
 from vlgate.report.summary import headline
 from vlgate.types import Ask, Compare, LazyImage, Prediction, Shape, Verdict, text_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-
-# The images of cases, as they stand in a page of Allure, and pairs of them as its viewer of differences reads them.
-
+# what Allure 2 and 3 show as two images side by side, over each other, and with a slider
 DIFFERENCE = "application/vnd.allure.image.diff"
-"""What Allure 2 and 3 show as two images side by side, over each other, and with a slider."""
-SIDE = 480
-"""The most pixels of the longer side of a shown image."""
+SIDE = 480  # the most pixels of the longer side of a shown image
 
 _SMALL = 160  # images up to this side are PNG, because one pixel may be a whole object
 
@@ -42,12 +38,10 @@ class Pictures:
     """Loads each image once for the cases of one task, and encodes it."""
 
     def __init__(self) -> None:
-        """Begin without an image."""
         self._loaded: dict[LazyImage, Image | str] = {}
         self._encoded: dict[LazyImage, str] = {}
 
     def source(self, image: LazyImage) -> str:
-        """Return an image as a data URI, or an empty text if it cannot be loaded."""
         if image not in self._encoded:
             found = self._small(image)
             self._encoded[image] = "" if isinstance(found, str) else _uri(found)
@@ -74,11 +68,7 @@ class Pictures:
         return (Attachment(name=f"{first.key} and {second.key}", kind=DIFFERENCE, ending="imagediff", data=data),)
 
     def changed(self, images: Sequence[LazyImage]) -> str:
-        """Return the changed one of two images as a data URI; all that is equal in both is pale.
-
-        Returns: an empty text if neither image was made from the other one nor both from one in the same size, or one
-            of them cannot be loaded.
-        """
+        """Return the changed one of two images as a data URI; all that is equal in both is pale."""
         from PIL import Image, ImageChops
 
         if len(images) != 2:
@@ -96,7 +86,6 @@ class Pictures:
         return _uri(Image.composite(other, pale, changed))
 
     def _in_order(self, images: Sequence[LazyImage]) -> Sequence[LazyImage]:
-        """Two images, the one that the other was made from first."""
         return images[::-1] if images[0].key.startswith(f"{images[1].key}#") else images
 
     def _file(self, image: LazyImage) -> Attachment:
@@ -126,39 +115,27 @@ def _uri(image: Image) -> str:
     return f"data:image/{kind};base64,{b64encode(data.getvalue()).decode()}"
 
 
-# The HTML that an Allure report shows: the table of a run, and a case with its images, texts and replies.
-
 _COLOURS = {"fail": "#c0392b", "inconclusive": "#b9770e", "pass": "#1e8449"}
+# the columns of the table: Allure 3 cuts a wide one off, so what is read first is on the left
 _COLUMNS = ("decision", "task", "metric", "value", "interval", "threshold", "n", "chance", "blind")
-"""The columns of the table: Allure 3 cuts a wide one off, so what is read first is on the left."""
 
 
 def table(run: RunResult, model: ModelCard) -> str:
     """Return the table of a run as HTML, with the name of its model and what stops it from passing."""
-    head = "".join(f"<th align='left'>{text(name)}</th>" for name in _COLUMNS)
-    body = "".join(_row(dict(zip(HEADINGS, row.cells, strict=True)), row.outcome) for row in rows(run))
     said = stops(run, model) + [line for result in run.results if (line := coverage_line(result)) is not None]
     notes = "".join(f"<li>{text(line)}</li>" for line in said)
-    return (
-        f"<h2>{text(titled(model.name, model.weights))}: {text(headline(run, model))}</h2><p>{text(unit_line(run))}</p>"
-        f"<table cellpadding='4'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
-    )
+    title = f"{text(titled(model.name, model.weights))}: {text(headline(run, model))}"
+    figures = result_table(run).columns(_COLUMNS).html(_COLOURS)
+    return f"<h2>{title}</h2><p>{text(unit_line(run))}</p>{figures}<ul>{notes}</ul>"
 
 
 def stops(run: RunResult, model: ModelCard) -> list[str]:
-    """Return what stops a run from passing, a line each."""
     gates = [one for one in run.decisions if one.outcome not in RELEASABLE]
     return [*outcome_of(run, model).lacking, *(f"{one.outcome}: {one.gate.id}: {one.why}" for one in gates)]
 
 
 def case(verdict: Verdict, shape: Shape, pictures: Pictures | None) -> str:
-    """Return a case as HTML: its images, then its texts with the words that differ marked, and the replies.
-
-    Args:
-        verdict: the judged case.
-        shape: the shape of its task.
-        pictures: shows the images; None leaves them out.
-    """
+    """Return a case as HTML: its images, then its texts with the words that differ marked, and the replies."""
     images = images_of(verdict)
     shown = "" if pictures is None else "".join(_picture(image, pictures, images) for image in images)
     if pictures is not None and (changed := pictures.changed(images)):
@@ -178,11 +155,6 @@ def text(said: str) -> str:
     return escape("\n".join(printable(line) for line in said.split("\n")))
 
 
-def _row(cells: Mapping[str, str], outcome: Outcome | None) -> str:
-    colour = _COLOURS.get(outcome or "", "inherit")
-    return f"<tr style='color:{colour}'>{''.join(f'<td>{text(cells[name])}</td>' for name in _COLUMNS)}</tr>"
-
-
 def _picture(image: LazyImage, pictures: Pictures, images: list[LazyImage]) -> str:
     problem = pictures.problem(image)
     if problem:
@@ -192,13 +164,13 @@ def _picture(image: LazyImage, pictures: Pictures, images: list[LazyImage]) -> s
 
 
 def _figure(source: str, name: str) -> str:
-    """An image above its name; Allure 2 removes the image and keeps the name."""
+    # An image above its name; Allure 2 removes the image and keeps the name
     shown = f'<img src="{source}" alt="{text(name)}" title="{text(name)}" style="max-width:100%">'
     return f'<div style="display:inline-block;margin:0 12px 8px 0">{shown}<br><i>{text(name)}</i></div>'
 
 
 def _reply(reply: Prediction, right: bool | str, images: list[LazyImage]) -> str:
-    """What is true, and what the model said; with the letter of the image if the case has several."""
+    # What is true, and what the model said; with the letter of the image if the case has several
     request = reply.request
     own = "".join(_name(images.index(image)) for image in types.images_of(request)) if len(images) > 1 else ""
     image = f"{own}, " if own else ""
@@ -218,7 +190,6 @@ def _said(reply: Prediction) -> str:
 
 
 def _marked(one: str, other: str) -> str:
-    """A text as HTML, with the words marked that the other one does not have."""
     mine, theirs = printable(one), printable(other)
     pieces: tuple[Piece, ...] = ((mine, False),) if mine == theirs else difference(mine, theirs)[0]
     return "".join(f"<b><mark>{escape(part)}</mark></b>" if differs else escape(part) for part, differs in pieces)

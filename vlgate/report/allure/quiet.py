@@ -19,7 +19,6 @@ class Quiet:
     """
 
     def __init__(self, files: AllureFileLogger) -> None:
-        """Pass on to ``files``."""
         self.files = files
         self.silent = False
         self._held: set[str] = set()
@@ -41,23 +40,19 @@ class Quiet:
 
     @allure_commons.hookimpl
     def report_attached_file(self, source: Path, file_name: str) -> None:
-        """Write an attachment."""
         if not self.silent:
             self.files.report_attached_file(source, file_name)
 
     @allure_commons.hookimpl
     def report_attached_data(self, body: str | bytes, file_name: str) -> None:
-        """Write an attachment."""
         if not self.silent:
             self.files.report_attached_data(body, file_name)
 
     @allure_commons.hookimpl
     def report_globals(self, globals_item: object) -> None:
-        """Write what belongs to no test."""
         self.files.report_globals(globals_item)
 
     def step_back(self) -> None:
-        """Let allure-pytest write again."""
         allure_commons.plugin_manager.unregister(self)
         allure_commons.plugin_manager.register(self.files)
 

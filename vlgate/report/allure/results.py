@@ -28,8 +28,6 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file that is shown with a result."""
-
     name: str
     kind: str
     ending: str
@@ -62,8 +60,8 @@ class Result:
 def write_result(folder: Path, result: Result) -> None:
     """Write a result, and its attachments before it.
 
-    The names of the files differ from run to run, because ``allure run`` reads new names only; of two results with the
-    same id Allure shows the later one.
+    The names of the files differ from run to run, because ``allure run`` reads new names only; of two results with
+    the same id Allure shows the later one.
     """
     attached = [write_attachment(folder, f"{result.id} {number}", one, result.at) for number, one in _numbered(result)]
     content = json.dumps(_content(result, attached), ensure_ascii=False)

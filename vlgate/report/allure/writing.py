@@ -25,10 +25,8 @@ from vlgate.report.page.page import PAGE
 from vlgate.report.rows import HEADINGS, rows, unit_line
 from vlgate.report.summary import headline
 
-# The results of a run as a whole and of its gates, which decide about a release.
-
+# the folder of the gates in a report; it begins with a bracket, because Allure 2 sorts folders by name
 GATES = "(gates) thresholds.toml"
-"""The folder of the gates in a report; it begins with a bracket, because Allure 2 sorts folders by name."""
 STATUS: dict[Outcome, Status] = {
     "pass": "passed",
     "cannot": "skipped",
@@ -44,7 +42,8 @@ _KEPT = ("value", "interval", "n", "threshold", "chance", "blind")
 def run_result(run: RunResult, model: ModelCard, at: Moment, attached: tuple[Attachment, ...]) -> Result:
     """Return the result of a whole run: its table, and the page as an attachment.
 
-    It passes if the run does, so a report without it, or in which it did not pass, is that of a run that may not ship.
+    It passes if the run does, so a report without it, or in which it did not pass, is that of a run that may not
+    ship.
     """
     return Result(
         id="vlgate: the run",
@@ -93,6 +92,7 @@ def judged(run: RunResult, decision: Decision) -> dict[str, str]:
 
 # What Allure shows of a run as a whole: its model and machine, the names of categories, pages, and figures.
 
+# the name, status and messages of each category: ``categories.json`` for Allure 2, ``allurerc.mjs`` for Allure 3
 CATEGORIES = (
     (
         "The run does not pass",
@@ -108,7 +108,6 @@ CATEGORIES = (
     ("Known limits that hold", "skipped", r"^cannot: .*"),
     ("Gates that were not run", "skipped", r"^not run: .*"),
 )
-"""The name, status and messages of each category: ``categories.json`` for Allure 2, ``allurerc.mjs`` for Allure 3."""
 CONFIG = "allurerc.mjs"
 _OURS = "vlgate"
 
@@ -137,12 +136,7 @@ def write_globals(folder: Path, run: RunResult, model: ModelCard, pages: tuple[A
 
 
 def properties(model: ModelCard, environment: dict[str, Any]) -> str:
-    """Return ``environment.properties``: the model and where it ran, but no figure, which differs from run to run.
-
-    Args:
-        model: the model.
-        environment: the content of ``environment.json``.
-    """
+    """Return ``environment.properties``: the model and where it ran, but no figure, which differs from run to run."""
     options = environment["options"]
     facts = {
         "model": titled(model.name, model.weights),
@@ -206,14 +200,13 @@ def _executor(title: str, model: ModelCard, environment: dict[str, Any]) -> dict
 
 
 def _new(folder: Path, kind: str, at: Moment) -> Path:
-    """A file with the name of this run, in place of those of earlier runs: Allure would show all of them."""
+    # A file with the name of this run, in place of those of earlier runs: Allure would show all of them
     for earlier in folder.glob(f"vlgate-*-{kind}.json"):
         earlier.unlink()
     return folder / f"vlgate-{at.start}-{kind}.json"
 
 
 def _ours(file: Path) -> bool:
-    """Whether an ``executor.json`` may be written: there is none, or it is that of an earlier run."""
     if not file.exists():
         return True
     try:
@@ -227,21 +220,10 @@ def _write_json(file: Path, value: object) -> None:
     write_file(file, json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
 
 
-# Write the results of a run for Allure, when it ends.
-
-
 def write_report(
     folder: Path, run: RunResult, model: ModelCard, options: Options, moments: Mapping[tuple[str, str], Moment]
 ) -> None:
-    """Write the results of a run, its gates first, and the files of the overview.
-
-    Args:
-        folder: where Allure reads its results.
-        run: the result of the run.
-        model: its model.
-        options: its options; the page of the run is in its results folder.
-        moments: when each case was asked, by the ids of its task and of the case; without any, the time is now.
-    """
+    """Write the results of a run, its gates first, and the files of the overview."""
     folder.mkdir(parents=True, exist_ok=True)
     start = min((one.start for one in moments.values()), default=int(time() * 1000))
     at = Moment(start=start, stop=max((one.stop for one in moments.values()), default=start))
@@ -260,7 +242,7 @@ def write_report(
 
 
 def _page(file: Path) -> tuple[Attachment, ...]:
-    """The page of the run; nothing if it could not be written."""
+    # The page of the run; nothing if it could not be written
     if not file.is_file():
         return ()
     return (Attachment(name=file.name, kind="text/html", ending="html", data=file.read_bytes()),)

@@ -13,10 +13,6 @@ _AT_ONCE = 100  # parameters and tags in one call; MLflow takes no more, and 1,0
 
 
 def log(tracked: Tracked) -> None:
-    """Log a run: numbers as metrics, words as tags, files as artifacts.
-
-    Raises: what MLflow raises.
-    """
     from mlflow import MlflowClient
     from mlflow.entities import Metric, RunTag
 
@@ -38,7 +34,7 @@ def log(tracked: Tracked) -> None:
 
 
 def _key(name: str) -> str:
-    """A name of the characters that MLflow takes; a variant of a metric has an @."""
+    # A name of the characters that MLflow takes; a variant of a metric has an @
     return re.sub(r"[^\w./ -]", "_", name)
 
 

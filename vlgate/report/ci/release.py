@@ -16,8 +16,6 @@ from vlgate.record.verdict import Word, outcome_of
 from vlgate.record.whole_file import write_whole
 from vlgate.report.rows import NOT_PASSED, outcome_lines
 
-# Whether a model may be released, in one line: the first that a person reads at the end of a run.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
@@ -28,7 +26,6 @@ class Release:
 
 
 def release(run: RunResult, model: ModelCard) -> Release:
-    """Return the verdict on a run, with its reason in a few words."""
     outcome = outcome_of(run, model)
     counts = _counts(run) if run.part is None else ""
     lacks = outcome.unfinished or "; ".join(outcome.broken)
@@ -53,7 +50,7 @@ def not_passed_lines(run: RunResult) -> list[str]:
 
 
 def _counts(run: RunResult) -> str:
-    """How many gates pass or do not, as ``2 of 17 gates fail, 1 known limit holds``; empty if there are none."""
+    # How many gates pass or do not, as ``2 of 17 gates fail, 1 known limit holds``; empty if there are none
     outcomes = [decision.outcome for decision in run.decisions]
     passed, failed, unsure = (outcomes.count(one) for one in ("pass", "fail", "inconclusive"))
     judged = passed + failed + unsure
@@ -106,29 +103,16 @@ def badge_content(run: RunResult, model: ModelCard) -> dict[str, object]:
 
 
 def write_badge(folder: Path, run: RunResult, model: ModelCard) -> None:
-    """Write ``badge.json`` into the folder of a run.
-
-    Raises: OSError if it cannot be written.
-    """
     write_whole(folder / BADGE, json.dumps(badge_content(run, model), indent=1) + "\n")
 
 
 # ``summary.md`` on the page of a job of GitHub Actions, through the file that ``GITHUB_STEP_SUMMARY`` names.
 
-MOST = 1024 * 1024
-"""The bytes that GitHub takes from one step; it shows nothing of a longer file."""
+MOST = 1024 * 1024  # the bytes that GitHub takes from one step; it shows nothing of a longer file
 _CUT = "\n\n(cut, because GitHub shows at most 1 MiB; summary.md of the results folder has the rest)\n"
 
 
 def append_summary(summary: Path, place: str) -> str:
-    """Append a summary to the file of a job.
-
-    Args:
-        summary: ``summary.md`` of a run.
-        place: the file to append to; nothing is done if this is empty.
-
-    Returns: why the summary is not there, or not all of it; empty if it is.
-    """
     if not place:
         return ""
     try:
@@ -143,7 +127,7 @@ def append_summary(summary: Path, place: str) -> str:
 
 
 def _cut(text: bytes, room: int) -> bytes:
-    """The first whole lines of a text that there is room for, and a note; nothing if there is no room for that."""
+    # The first whole lines of a text that there is room for, and a note; nothing if there is no room for that
     note = _CUT.encode()
     if room <= len(note):
         return b""

@@ -18,12 +18,12 @@ from vlgate.record.options import Options
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.report.ci.release import release
 
+# the trackers by the package that they need: each is a module with ``log(tracked)``
 TRACKERS: Mapping[str, str] = MappingProxyType(
     {"mlflow": "vlgate.report.ci.mlflow_run", "wandb": "vlgate.report.ci.wandb_run"}
 )
-"""The trackers by the package that they need: each is a module with ``log(tracked)``."""
+# the project or experiment of a run, unless the tracker's own variable of the environment names another
 PROJECT = "vlgate"
-"""The project or experiment of a run, unless the tracker's own variable of the environment names another."""
 _FILES = ("report.html", "summary.md", "metrics.json")
 
 
@@ -42,10 +42,7 @@ class Tracked:
 
 
 def check_trackers(names: Sequence[str]) -> None:
-    """Check that trackers are known, and that their packages are installed; none is imported.
-
-    Raises: UnknownNameError if a tracker is unknown, OptionError if its package is missing.
-    """
+    """Check that trackers are known, and that their packages are installed; none is imported."""
     for name in names:
         if name not in TRACKERS:
             raise UnknownNameError("tracker in --log-to", name, TRACKERS)
@@ -54,10 +51,6 @@ def check_trackers(names: Sequence[str]) -> None:
 
 
 def log_to(names: Sequence[str], run: RunResult, model: ModelCard, options: Options) -> list[str]:
-    """Log a run to trackers, after its files are written.
-
-    Returns: for each tracker that could not take it, a sentence that says why; the run is not worse for it.
-    """
     tracked = tracked_run(run, model, options) if names else None
     problems = []
     for name in names:
@@ -71,7 +64,6 @@ def log_to(names: Sequence[str], run: RunResult, model: ModelCard, options: Opti
 
 
 def tracked_run(run: RunResult, model: ModelCard, options: Options) -> Tracked:
-    """Return what a tracker gets of a run."""
     outcomes = [decision.outcome for decision in run.decisions]
     numbers: dict[str, float] = {f"gates/{what}": outcomes.count(what) for what in ("pass", "fail", "inconclusive")}
     for result in run.results:

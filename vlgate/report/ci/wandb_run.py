@@ -8,10 +8,6 @@ from vlgate.report.ci.trackers import PROJECT, Tracked
 
 
 def log(tracked: Tracked) -> None:
-    """Log a run: numbers as its summary, words as its configuration, files as one artifact.
-
-    Raises: what wandb raises.
-    """
     import wandb
 
     session = wandb.init(

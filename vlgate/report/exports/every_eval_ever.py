@@ -120,7 +120,7 @@ def _result(name: str, task: Mapping[str, Any], metric: str, found: Mapping[str,
 
 
 def _instance(run: Exported, named: str, headline: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A case; one without a verdict has an error, because the format has no other way to say that it has no score."""
+    # A case; one without a verdict has an error, because the format has no other way to say that it has no score
     keys = (f"image {key}: " if key is not None else "" for key in row["images"])
     raw = "\n".join(f"{key}{text}" for key, text in zip(keys, row["texts"], strict=True))
     tags = {f"tag {tag}": str(value) for tag, value in row["tags"].items()}
@@ -143,7 +143,6 @@ def _instance(run: Exported, named: str, headline: str, row: Mapping[str, Any]) 
 
 
 def _uuid(run: Exported, benchmark: str) -> UUID:
-    """The same identifier whenever the same run is exported."""
     parts = [run.run.figures["model"]["fingerprint"], run.run.model, benchmark, run.time.isoformat()]
     return UUID(bytes=blake2b("\0".join(parts).encode(), digest_size=16).digest(), version=4)
 

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from vlgate.metrics.names import LOWER_IS_BETTER
-from vlgate.record.cases import fact_names
+from vlgate.record.cases import CaseTable
 from vlgate.report.exports.rows import Exported, replies
 
 _FILTER = "none"
 
 
 def files(run: Exported) -> Iterator[tuple[str, str]]:
-    """Yield the paths and the contents of the files."""
     date = run.time.isoformat().replace(":", "-")
     folder = re.sub(r"[\"<>:/|\\?*\[\]]+", "__", run.model_id)
     hashes: dict[str, str] = {}
@@ -37,9 +36,8 @@ def files(run: Exported) -> Iterator[tuple[str, str]]:
 
 def _results(run: Exported) -> dict[str, Any]:
     figures, tasks = run.run.figures, run.run.figures["tasks"]
-    errors = _standard_errors(run)
     return {
-        "results": {name: _metrics(name, task, errors.get(name, {})) for name, task in tasks.items()},
+        "results": {name: _metrics(name, task, _standard_errors(run.tasks[name])) for name, task in tasks.items()},
         "group_subtasks": {name: [] for name in tasks},
         "configs": {name: _config(name, task) for name, task in tasks.items()},
         "versions": dict.fromkeys(tasks, run.run.version or None),
@@ -85,21 +83,18 @@ def _config(name: str, task: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _standard_errors(run: Exported) -> dict[str, dict[str, float]]:
-    """The standard error of each mean over a task's judged cases, as if they were independent."""
-    tasks = np.array(run.table.column("task").to_pylist(), dtype=object)
-    found: dict[str, dict[str, float]] = {name: {} for name in run.run.figures["tasks"]}
-    for fact in fact_names(run.table):
-        values = np.asarray(run.table.column(fact).to_numpy(zero_copy_only=False), dtype=np.float64)
-        for name, errors in found.items():
-            own = values[(tasks == name) & np.isfinite(values)]
-            if own.size > 1:
-                errors[fact] = float(own.std(ddof=1) / own.size**0.5)
-    return found
+def _standard_errors(table: CaseTable) -> dict[str, float]:
+    """The standard error of each mean over the judged cases, as if they were independent."""
+    errors = {}
+    for name, column in table.case_metrics.items():
+        values = column[np.isfinite(column)]
+        if values.size > 1:
+            errors[name] = float(values.std(ddof=1) / values.size**0.5)
+    return errors
 
 
 def _sample(number: int, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A case; one without a verdict has no metrics, and its document says why."""
+    # A case; one without a verdict has no metrics, and its document says why
     doc = {
         name: row[name] for name in ("case", "state", "images", "texts", "truths", "tags", "origin", "why", "unread")
     }

@@ -13,13 +13,11 @@ from typing import Any
 
 from vlgate.errors import OptionError
 from vlgate.gates.decide import first_word_doubt
-from vlgate.record.cases import LISTS, fact_names, read_cases, tags_of
+from vlgate.record.cases import LISTS, CaseTable, case_tables, fact_names, read_cases, tags_of
 from vlgate.record.folder import METRICS, RecordedRun
-from vlgate.report.missed import one_line
 from vlgate.report.page.sections import headline_of
+from vlgate.report.page.template import one_line
 from vlgate.types import TIED, UNREADABLE
-
-# The rows of a finished run, and what every export says of it.
 
 _AT_A_TIME = 10_000
 
@@ -34,6 +32,7 @@ class Exported:
 
     run: RecordedRun
     table: Any = field(repr=False)
+    tasks: Mapping[str, CaseTable] = field(repr=False)
     organization: str = "unknown"
     relationship: str = "other"
     source: str = ""
@@ -59,10 +58,8 @@ class Exported:
         ``tags`` is a mapping, ``facts`` holds the facts that the case has, ``unread`` says whether an answer of it
         could not be read, and the columns of facts are left out.
         """
-        import pyarrow.compute as pc
-
         names = fact_names(self.table)
-        table = self.table.filter(pc.equal(self.table.column("task"), task)) if task else self.table
+        table = self.tasks[task].rows if task else self.table
         tags = iter(tags_of(self.run, table))
         for batch in table.to_batches(_AT_A_TIME):
             for row in batch.to_pylist():
@@ -71,11 +68,8 @@ class Exported:
 
 
 def exported(run: RecordedRun, **settings: Any) -> Exported:
-    """Read the rows of a run to export it.
-
-    Raises: OptionError if they cannot be read.
-    """
-    return Exported(run=run, table=read_cases(run), **settings)
+    table = read_cases(run)
+    return Exported(run=run, table=table, tasks=case_tables(run, table), **settings)
 
 
 def replies(row: Mapping[str, Any]) -> list[str]:
@@ -89,8 +83,8 @@ def replies(row: Mapping[str, Any]) -> list[str]:
 
 # One line per case: comma-separated values, or JSON lines.
 
+# with one of these at its beginning a cell may be a formula to a spreadsheet, or has an apostrophe already
 _QUOTED = ("=", "+", "-", "@", "\t", "\r", "'")
-"""With one of these at its beginning a cell may be a formula to a spreadsheet, or has an apostrophe already."""
 
 
 def csv_lines(run: Exported) -> Iterator[str]:
@@ -139,21 +133,16 @@ def cell(text: str) -> str:
 
 
 def text_of_cell(found: str) -> str:
-    """Return the text that ``cell`` has written."""
     return found[1:] if found.startswith("'") and found[1:].startswith(_QUOTED) else found
 
 
 # The format of ``.eval_results/*.yaml`` in a model's repository on the Hugging Face Hub (docs/hub/eval-results).
 
-DATASETS = {"winoground": "facebook/winoground"}
-"""The datasets of benchmarks that their authors released on the Hub."""
+DATASETS = {"winoground": "facebook/winoground"}  # the datasets of benchmarks that their authors released on the Hub
 
 
 def entries(run: Exported) -> tuple[list[dict[str, object]], list[str]]:
-    """Return an entry for the headline metric of each task, and a sentence for each benchmark that has none.
-
-    Raises: OptionError if there is no entry.
-    """
+    """Return an entry for the headline metric of each task, and a sentence for each benchmark that has none."""
     known = {**DATASETS, **run.datasets}
     found: list[dict[str, object]] = []
     left_out: dict[str, None] = {}

@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
 from vlgate.metrics.shapes import headlines
 from vlgate.record.run_gates import FIRST_RUN
 from vlgate.record.verdict import RunOutcome
-from vlgate.report.page.cards import anchor
-from vlgate.report.page.records import Answer, Card, ChangedTask, Changes, Decided
-from vlgate.report.rows import NOT_PASSED, by_reason, count_words, difference_words, threshold_words
+from vlgate.report.page.cards import Card, anchor
+from vlgate.report.rows import NOT_PASSED, count_words, difference_words, threshold_words
 
-# May this release ship? The decisions of a run in one sentence, and as rows.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """May this release ship? ``tone`` is ``yes``, ``no`` or ``open``."""
+
+    tone: str
+    sentence: str
+    reasons: tuple[str, ...] = ()
 
 
 def answer(figures: Mapping[str, Any], outcome: RunOutcome) -> Answer:
-    """Return whether a release may ship, and what stops it.
-
-    Args:
-        figures: the content of ``metrics.json``.
-        outcome: how the run ended, which decides.
-    """
     stops = {word: [gate for gate in figures["gates"] if gate["decision"] == word] for word in NOT_PASSED}
     reasons = tuple(f"{gate['gate']}: {gate['why']}" for word in NOT_PASSED for gate in stops[word])
     flaws = outcome.lacking if outcome.broken or outcome.unfinished else ()
     said = [f"the run is {word}" for word in dict.fromkeys(flaw.partition(":")[0] for flaw in flaws)]
-    said += [text for text in (_count(stops["fail"], "fails", "fail"), _inconclusive(stops["inconclusive"])) if text]
+    counts = (
+        _count(stops["fail"], "fails", "fail"),
+        _count(stops["inconclusive"], "is inconclusive", "are inconclusive"),
+    )
+    said += filter(None, counts)
     passed = outcome.outcomes.count("pass")
     every = "its gate passes" if passed == 1 else f"all {passed} gates pass"
     first = [gate for gate in figures["gates"] if gate["why"] == FIRST_RUN]
     every += f"; {_count(first, 'is', 'are')} not compared: first run" if first else ""
     if outcome.verdict == "pass":
-        return Answer(tone="yes", sentence=f"This release may ship: {every}.", reasons=())
+        return Answer(tone="yes", sentence=f"This release may ship: {every}.")
     if outcome.verdict == "not gated":
         sentence = "No gate was judged, so nothing says whether this release may ship."
-        return Answer(tone="open", sentence=sentence, reasons=())
+        return Answer(tone="open", sentence=sentence)
     if outcome.test_failed and not flaws:
         said += [
             outcome.test_failed if said else f"{every if passed else 'no gate was judged'}, but {outcome.test_failed}"
@@ -49,24 +54,23 @@ def urgency(gate: Mapping[str, Any]) -> int:
     return (*NOT_PASSED, gate["decision"]).index(gate["decision"])
 
 
-def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> Decided:
-    """Return a decision of ``metrics.json`` as a row of the table; ``tasks`` are the figures there."""
+def decided(gate: Mapping[str, Any], tasks: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a gate of ``metrics.json`` with the other cells of its row; ``tasks`` are the figures there.
+
+    ``warning`` says what reaches it without the image; ``anchor`` is empty if its task is not on the page.
+    """
     task, metric = judged_by(gate)
     value, interval, n, counts = _changed(gate)
-    return Decided(
-        gate=gate["gate"].removeprefix("limit:"),
-        outcome=gate["decision"],
-        threshold=_threshold(gate),
-        value=value,
-        interval=interval,
-        n=n,
-        counts=counts,
-        why=gate["why"],
-        compares="difference" in gate,
-        reason=gate["reason"],
-        warning="" if task not in tasks else _warning(gate["min"], tasks[task]["metrics"].get(metric, {})),
-        anchor=anchor(task) if task in tasks else "",
-    )
+    words = threshold_words(gate["kind"], gate["min"], gate["max"], gate["basis"])
+    return {
+        **gate,
+        "gate": gate["gate"].removeprefix("limit:"),
+        "threshold": words.replace(">=", "≥").replace("<=", "≤"),
+        "cells": {"value": value, "interval": interval, "n": n},
+        "counts": counts,
+        "warning": "" if task not in tasks else _warning(gate["min"], tasks[task]["metrics"].get(metric, {})),
+        "anchor": anchor(task) if task in tasks else "",
+    }
 
 
 def judged_by(gate: Mapping[str, Any]) -> tuple[str, str]:
@@ -79,14 +83,8 @@ def judged_by(gate: Mapping[str, Any]) -> tuple[str, str]:
     return task, metric
 
 
-def idle(gates: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the gates that were not run, by the reason."""
-    found = by_reason((gate["gate"], gate["why"]) for gate in gates if gate["decision"] == "not run")
-    return tuple((why, tuple(names)) for why, names in found.items())
-
-
 def _warning(least: float | None, metric: Mapping[str, Any]) -> str:
-    """What reaches a gate without the image; empty if nothing does."""
+    # What reaches a gate without the image; empty if nothing does
     if least is None:
         return ""
     reached = {"chance": metric.get("chance"), "a text-only model": metric.get("blind", {}).get("value")}
@@ -98,16 +96,11 @@ def _count(gates: Sequence[object], one: str, several: str) -> str:
     return f"{len(gates)} {f'gate {one}' if len(gates) == 1 else f'gates {several}'}" if gates else ""
 
 
-def _inconclusive(gates: Sequence[object]) -> str:
-    return _count(gates, "is inconclusive", "are inconclusive")
-
-
 def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _changed(gate: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """The value, interval, number of cases and counts of a gate: those of a metric, of its change, or of a count."""
     if (change := gate.get("difference")) is not None:
         n, fixed = f"{change['n']:,}", f"{change['fixed']:,} fixed"
         if "counted" in gate:
@@ -121,15 +114,9 @@ def _changed(gate: Mapping[str, Any]) -> tuple[str, str, str, str]:
     return f"{value:.3f}", f"{gate['low']:.3f} \N{EN DASH} {gate['high']:.3f}", n, ""
 
 
-def _threshold(gate: Mapping[str, Any]) -> str:
-    words = threshold_words(gate["kind"], gate["min"], gate["max"], gate["basis"])
-    return words.replace(">=", "≥").replace("<=", "≤")
-
-
 # The comparison of a run with its baseline, from ``metrics.json``: counts by task, and cards of newly broken cases.
 
-MOST = 60
-"""The most newly broken cases that stand at the top of a page."""
+MOST = 60  # the most newly broken cases that stand at the top of a page
 _HEADLINES = headlines()
 
 
@@ -139,8 +126,13 @@ def quota(comparison: Mapping[str, Any] | None) -> int:
     return max(2, MOST // max(1, broken))
 
 
-def changes(comparison: Mapping[str, Any], name: str, cards: Mapping[str, Sequence[Card]], problem: str) -> Changes:
-    """Return what a page shows of a comparison.
+def changes(
+    comparison: Mapping[str, Any], name: str, cards: Mapping[str, Sequence[Card]], problem: str
+) -> dict[str, Any]:
+    """Return the comparison of ``metrics.json`` with its sums, notes and cards.
+
+    ``tasks`` are those in which a verdict changed, the most newly broken cases first; ``same`` counts the others.
+    ``cards`` are the worst newly broken case of each task, then the second one of each, and so on.
 
     Args:
         comparison: ``baseline`` of ``metrics.json``.
@@ -149,60 +141,47 @@ def changes(comparison: Mapping[str, Any], name: str, cards: Mapping[str, Sequen
         problem: why the replies of the earlier run are not shown; empty if they are.
     """
     tasks = [_task(task, change) for task, change in comparison["tasks"].items()]
-    changed = sorted((one for one in tasks if one.broken or one.fixed), key=lambda one: (-one.broken, -len(one.fixed)))
-    rounds = zip_longest(*(cards.get(one.task, ()) for one in changed))
+    changed = [one for one in tasks if one["broken"] or one["fixed"]]
+    changed.sort(key=lambda one: (-one["broken"], -len(one["fixed"])))
+    rounds = zip_longest(*(cards.get(one["task"], ()) for one in changed))
     shown = [card for turn in rounds for card in turn if card is not None]
-    broken = sum(one.broken for one in tasks)
+    sums = {key: sum(one[key] for one in tasks) for key in ("n", "broken", "still_wrong", "unchanged", "churned")}
     notes = [f"{said[:1].upper()}{said[1:]}." for said in comparison["unlike"]]
     if comparison["left_out"]:
         notes.append(f"Not compared, because only one of the runs has them: {', '.join(comparison['left_out'])}.")
-    if len(shown) < broken:
+    if len(shown) < sums["broken"]:
         more = "of each task the worst two and a sample; metrics.json names all of them"
-        notes.append(f"{len(shown):,} of {broken:,} newly broken cases are shown: {more}.")
+        notes.append(f"{len(shown):,} of {sums['broken']:,} newly broken cases are shown: {more}.")
     notes += [f"What the earlier run replied is not shown: {problem}."] if problem else []
-    return Changes(
-        baseline=name,
-        model=comparison["model"],
-        broken=broken,
-        fixed=sum(len(one.fixed) for one in tasks),
-        still_wrong=sum(one.still_wrong for one in tasks),
-        unchanged=sum(one.unchanged for one in tasks),
-        churned=sum(change["churned"] for change in comparison["tasks"].values()),
-        n=sum(one.n for one in tasks),
-        cards=tuple(shown),
-        tasks=tuple(changed),
-        same=len(tasks) - len(changed),
-        notes=tuple(notes),
-    )
+    return {
+        **comparison,
+        **sums,
+        "baseline": name,
+        "fixed": sum(len(one["fixed"]) for one in tasks),
+        "cards": shown,
+        "tasks": changed,
+        "same": len(tasks) - len(changed),
+        "notes": notes,
+    }
 
 
 def value_before(comparison: Mapping[str, Any] | None, task: str, metric: str, now: Mapping[str, Any]) -> float | None:
-    """Return the value of a metric in the earlier run; None if the runs judged different cases of the task.
-
-    Args:
-        comparison: ``baseline`` of ``metrics.json``, if there is one.
-        task: the id of the task.
-        metric: the name of the metric.
-        now: the metric in ``metrics.json``.
-    """
+    """Return the value of a metric in the earlier run; None if the runs judged different cases of the task."""
     change = {} if comparison is None else comparison["tasks"].get(task, {}).get("differences", {}).get(metric, {})
     return float(now["value"] - change["value"]) if change and change["n"] == now["n"] else None
 
 
-def _task(name: str, change: Mapping[str, Any]) -> ChangedTask:
+def _task(name: str, change: Mapping[str, Any]) -> dict[str, Any]:
     known = (change.get("metric"), *_HEADLINES)  # runs of earlier versions do not name it
     headline = next((metric for metric in known if metric in change["differences"]), "")
     found = change["differences"].get(headline)
     value, interval = difference_words(found["value"], found["low"], found["high"]) if found else ("", "")
-    fixed, broken = tuple(change["fixed"]), len(change["broken"])
-    return ChangedTask(
-        task=name,
-        anchor=anchor(name),
-        n=change["n"],
-        broken=broken,
-        fixed=fixed,
-        still_wrong=change["still_wrong"],
-        unchanged=change["n"] - broken - len(fixed) - change["still_wrong"],
-        difference=f"{headline} {value} ({interval})" if found else "",
-        p=change["p"],
-    )
+    broken = len(change["broken"])
+    return {
+        **change,
+        "task": name,
+        "anchor": anchor(name),
+        "broken": broken,
+        "unchanged": change["n"] - broken - len(change["fixed"]) - change["still_wrong"],
+        "difference": f"{headline} {value} ({interval})" if found else "",
+    }

@@ -17,7 +17,6 @@ from vlgate.errors import ImageError, printable
 from vlgate.metrics.clusters import BETWEEN, image_of, photograph
 from vlgate.record.cases import plain_id
 from vlgate.report.difference import Piece, beside, difference
-from vlgate.report.page.records import Card, Line, Picture
 from vlgate.report.page.rows import History, Row, TaskRows
 from vlgate.types import Case, LazyImage, images_of
 
@@ -25,18 +24,65 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# The images of a page, as small data URIs within a budget.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """An image as a data URI; ``source`` is empty if it cannot be shown, and ``problem`` says why."""
 
-SIDE = 256
-"""The most pixels of the longer side of an image."""
-THUMB = 112
-"""The most pixels of the longer side of an image beside a sentence."""
-BUDGET = 9_000_000
-"""The most bytes of the images of a page, as they are written, each as often as it is shown."""
-SHARE = 0.7
-"""The part of the budget that is not kept for the worst and the newly broken cases."""
-MOST = 900
-"""The most different images of a page: a photograph takes about 15 ms."""
+    key: str
+    source: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A request of a case with its reply.
+
+    ``pieces`` are the parts of its text; those that the text beside it lacks are marked. ``place`` is the place of the
+    score between the lowest and the highest one of the task, in 0..100. ``right`` is None for a text, whose score is
+    neither right nor wrong by itself. ``before`` is the reply of the baseline; empty if it is unknown.
+    """
+
+    picture: str
+    pieces: tuple[Piece, ...]
+    truth: str
+    score: float | None = None
+    place: float = 0.0
+    answer: str | None = None
+    right: bool | None = None
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A case as the page shows it.
+
+    ``overlaid`` is true if its second image is a perturbation of its first. ``thumb`` is a small image of a worst case.
+    ``change`` says what became of it since the baseline, ``age`` for how many releases it has been missed, and
+    ``before`` how the baseline judged it; they are empty if that is unknown.
+    """
+
+    anchor: str
+    task: str
+    case: str
+    state: str
+    lines: tuple[Line, ...]
+    pictures: tuple[Picture, ...]
+    thumb: Picture | None
+    overlaid: bool
+    why: str
+    tags: Mapping[str, str]
+    origin: str
+    command: str
+    change: str = ""
+    age: str = ""
+    before: str = ""
+
+
+SIDE = 256  # the most pixels of the longer side of an image
+THUMB = 112  # the most pixels of the longer side of an image beside a sentence
+BUDGET = 9_000_000  # the most bytes of the images of a page, as they are written, each as often as it is shown
+SHARE = 0.7  # the part of the budget that is not kept for the worst and the newly broken cases
+MOST = 900  # the most different images of a page: a photograph takes about 15 ms
 UNKNOWN = "the image cannot be found again: the run's data were moved or changed"
 
 _QUALITY = 78
@@ -46,7 +92,6 @@ class Pictures:
     """Turns the images of cases into data URIs, until the budget is spent; each image is loaded once."""
 
     def __init__(self) -> None:
-        """Begin with the whole budget."""
         self.left_out = 0
         self._bytes = 0
         self._made: dict[LazyImage, Picture] = {}
@@ -54,13 +99,7 @@ class Pictures:
     def of(
         self, keys: Sequence[str | None], case: Case | None, *, kept: bool
     ) -> tuple[list[Picture], list[tuple[int, ...]]]:
-        """Return the different images of a case, and which of them each request shows, in order.
-
-        Args:
-            keys: the keys of the requests' images, as the run wrote them; see ``comparing.cases.image_of``.
-            case: the case with its images; None if it cannot be read again.
-            kept: whether it is one of the cases for which a part of the budget is kept.
-        """
+        """Return the different images of a case, and which of them each request shows, in order."""
         requests = () if case is None else case.requests
         if [image_of(one) for one in requests] != list(keys):
             several = [() if key is None else tuple(key.split(BETWEEN)) for key in keys]
@@ -72,7 +111,6 @@ class Pictures:
         return [self._picture(image, kept=kept) for image in shown], places
 
     def small(self, picture: Picture) -> Picture:
-        """Return an image again, at the size that stands beside a sentence."""
         from PIL.Image import open as decoded
 
         if not picture.source:
@@ -113,10 +151,8 @@ def encoded(image: Image, side: int) -> str:
     return f"data:image/jpeg;base64,{b64encode(stream.getvalue()).decode()}"
 
 
-# A row of ``cases.parquet`` as a card: its texts with their differences, its replies, its images and its command.
-
+# the options that decide what is asked, with their defaults
 _ASKED_BY = (("seed", 0), ("pairs", 1000), ("ask", "apart"), ("ties", "strict"), ("dtype", "float32"))
-"""The options that decide what is asked, with their defaults."""
 _FACTS_OF_ANSWERS = (("acc_original", "acc_normal"), ("acc_perturbed", "acc_counterfactual"))
 
 
@@ -137,13 +173,6 @@ class CardMaker:
     history: History = field(default_factory=History)
 
     def card(self, row: Row, *, worst: bool = False, kept: bool = False) -> Card:
-        """Return the card of a row.
-
-        Args:
-            row: a case in ``cases.parquet``.
-            worst: whether it is one of the worst cases, which have a small image too.
-            kept: whether its images are among those for which room is kept, as are those of the worst cases.
-        """
         pictures, places = self.pictures.of(row["images"], self.cases.get(row["case"]), kept=worst or kept)
         names = ["".join(map(_letter, some)) if len(pictures) > 1 else "" for some in places]
         keys = [picture.key for picture in pictures]
@@ -225,7 +254,7 @@ def _letter(place: int) -> str:
 
 
 def _replied(row: Row | None, number: int) -> str:
-    """What a run replied to a request; empty if it gave no reply."""
+    # What a run replied to a request; empty if it gave no reply
     if row is None:
         return ""
     score, answer = row["scores"][number], row["answers"][number]

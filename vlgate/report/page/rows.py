@@ -11,30 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.record.cases import numbers, read_cases, rows_at
+from vlgate.record.cases import CaseTable, case_tables
 from vlgate.record.folder import read_run
 from vlgate.seeds import generator
 from vlgate.types import FloatArray
 
-# Which missed cases of a task a page shows: the worst ones, then a seeded sample of the others.
-
 WORST = 2
 
+# by headline metric: the pairs of requests, false and true, whose scores the rule of a case compares
 _COMPARED: Mapping[str, tuple[tuple[int, int], ...]] = {
     "acc_r": ((1, 0),),
     "group": ((1, 0), (2, 3), (2, 0), (1, 3)),
     "set_acc": ((2, 0), (2, 1), (3, 0), (3, 1)),
 }
-"""By headline metric: the pairs of requests, false and true, whose scores the rule of a case compares."""
 
 
 def margins(headline: str, scores: FloatArray, wrong: FloatArray) -> FloatArray:
     """Return by how much each missed case is missed: the most by which a false text scores above a true one.
-
-    Args:
-        headline: the headline metric of the task.
-        scores: the scores of the requests, shape (n, k); NaN for questions.
-        wrong: the share of wrong answers of each case, shape (n,), which counts for questions.
 
     >>> margins("acc_r", np.array([[0.2, 0.5]]), np.zeros(1)).tolist()
     [0.3]
@@ -46,10 +39,22 @@ def margins(headline: str, scores: FloatArray, wrong: FloatArray) -> FloatArray:
     return above
 
 
+def margins_of(headline: str, missed: CaseTable) -> FloatArray:
+    """Return the margins of missed cases; see ``margins``."""
+    accurate = missed.case_metrics.get("acc", np.zeros(len(missed)))
+    return margins(headline, missed.scores, 1.0 - np.nan_to_num(accurate, nan=0.0)) if len(missed) else np.empty(0)
+
+
+def missed_rows(table: CaseTable) -> NDArray[np.intp]:
+    """Return the rows of the missed cases, which were judged and are not right."""
+    states = zip(table.states, table.right, strict=True)
+    return np.array(
+        [row for row, (state, right) in enumerate(states) if state == "judged" and not right], dtype=np.intp
+    )
+
+
 def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -> list[int]:
     """Return the places of at most ``most`` missed cases: the ``WORST`` worst ones, ``kept``, then a seeded sample.
-
-    All of ``kept`` are among them, even if there are more than ``most``. Those after the worst ones are in order.
 
     >>> chosen(np.array([0.1, 0.3, 0.2]), 2, "x")
     [1, 2]
@@ -89,8 +94,7 @@ class TaskRows:
     highest: float
 
 
-UNSCORED = 2
-"""The most cases of a task without a verdict that are shown."""
+UNSCORED = 2  # the most cases of a task without a verdict that are shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,79 +110,37 @@ class Wanted:
     quota: int = 0
 
 
-def task_rows(table: Any, headlines: Mapping[str, str], wanted: Wanted) -> dict[str, TaskRows]:
-    """Choose the rows that a page shows.
-
-    Args:
-        table: all rows; see ``read_cases``.
-        headlines: the headline metric of each task.
-        wanted: how many of them.
-
-    Returns: the rows by task; a task of which there is none is absent.
-    """
-    tasks = table.column("task").combine_chunks().dictionary_encode()
-    names, codes = tasks.dictionary.to_pylist(), np.from_dlpack(tasks.indices)
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
+def task_rows(tables: Mapping[str, CaseTable], headlines: Mapping[str, str], wanted: Wanted) -> dict[str, TaskRows]:
+    """Choose the rows that a page shows, by task, from the cases and the headline metric of each."""
     return {
-        name: _of_task(name, _part(table, order[starts[number] : starts[number + 1]]), headlines.get(name, ""), wanted)
-        for number, name in enumerate(names)
+        name: _of_task(name, table, headlines.get(name, ""), wanted) for name, table in tables.items() if len(table)
     }
 
 
-def _part(table: Any, places: NDArray[Any]) -> Any:
-    """The rows at some rising places; without a copy if they follow each other, as those of a task do."""
-    together = len(places) and places[-1] - places[0] == len(places) - 1
-    return table.slice(places[0], len(places)) if together else rows_at(table, places)
-
-
-def _of_task(name: str, table: Any, headline: str, wanted: Wanted) -> TaskRows:
-    states = np.array(table.column("state").to_pylist(), dtype=str)
-    right = np.array(table.column("right").to_pylist(), dtype=bool)  # None, of a case that was not judged, is false
-    judged = np.flatnonzero(states == "judged")
-    missed = judged[~right[judged]]
-    scores = _scores(table)
-    margin = margins(headline, scores[missed], 1.0 - _column(table, "acc")[missed])
-    places = _among(table, missed, wanted.broken.get(name, frozenset()))
+def _of_task(name: str, table: CaseTable, headline: str, wanted: Wanted) -> TaskRows:
+    missed = missed_rows(table)
+    margin = margins_of(headline, table.take(missed))
+    ids = wanted.broken.get(name, frozenset())
+    places = np.array([place for place, row in enumerate(missed) if ids and table.ids[row] in ids], dtype=np.intp)
     broken = places[chosen(margin[places], wanted.quota, f"{wanted.seed}:broken:{name}")]
     shown = chosen(margin, wanted.most, f"{wanted.seed}:page:{name}", [int(place) for place in broken])
+    example = _rows(table, [table.states.index("judged")]) if "judged" in table.states else [None]
+    unscored = [row for row, state in enumerate(table.states) if state == "unscored"]
+    known = table.scores[np.isfinite(table.scores)]
     return TaskRows(
-        example=_rows(table, judged[:1])[0] if len(judged) else None,
+        example=example[0],
         missed=tuple(_rows(table, missed[shown])),
         broken=tuple(_rows(table, missed[broken])),
-        unscored=tuple(_rows(table, np.flatnonzero(states == "unscored")[:UNSCORED])),
+        unscored=tuple(_rows(table, unscored[:UNSCORED])),
         all_missed=len(missed),
-        lowest=float(np.nanmin(scores)) if np.isfinite(scores).any() else 0.0,
-        highest=float(np.nanmax(scores)) if np.isfinite(scores).any() else 0.0,
+        lowest=float(known.min()) if len(known) else 0.0,
+        highest=float(known.max()) if len(known) else 0.0,
     )
 
 
-def _among(table: Any, rows: NDArray[Any], ids: frozenset[str]) -> NDArray[np.intp]:
-    """The places in ``rows`` of the cases that are among some ids."""
-    cases = rows_at(table.select(["case"]), rows).column("case").to_pylist() if ids else []
-    return np.array([place for place, case in enumerate(cases) if case in ids], dtype=np.intp)
-
-
-def _scores(table: Any) -> NDArray[np.float64]:
-    """The scores of a task's cases, shape (n, k); NaN behind the last one of a case with fewer candidates."""
-    import pyarrow.compute as pc
-
-    flat = numbers(pc.list_flatten(table.column("scores")))
-    sizes = np.array(pc.list_value_length(table.column("scores")).to_pylist(), dtype=np.intp)
-    scores = np.full((len(sizes), int(sizes.max(initial=0))), np.nan)
-    scores[np.arange(scores.shape[1]) < sizes[:, None]] = flat
-    return scores
-
-
-def _column(table: Any, name: str) -> NDArray[np.float64]:
-    if name not in table.column_names:
-        return np.zeros(table.num_rows)
-    return numbers(table.column(name))
-
-
-def _rows(table: Any, places: NDArray[Any]) -> list[Row]:
-    rows: list[Row] = rows_at(table, places).to_pylist()
-    return rows
+def _rows(table: CaseTable, rows: Sequence[int] | NDArray[Any]) -> list[Row]:
+    found: list[Row] = table.take(rows).rows.to_pylist()
+    return found
 
 
 # What earlier runs replied to the cases of a page: what is newly broken, and how long a case has been missed.
@@ -236,21 +198,14 @@ class History:
 
 
 def release(folder: Path, name: str, option: str, wanted: Mapping[str, Sequence[str]]) -> Release:
-    """Read some rows of an earlier run.
-
-    Args:
-        folder: its results folder.
-        name: its name on the page.
-        option: what named the folder, for the messages.
-        wanted: the ids of the cases, by task; those that it did not ask are absent from the rows.
-
-    Raises: OptionError if the folder holds no run, or if one of its files cannot be read or is damaged.
-    """
-    table = read_cases(read_run(folder, f"{option} {folder}", frozenset({"tasks"})))
-    asked = {(task, case) for task, found in wanted.items() for case in found}
-    known = zip(table.column("task").to_pylist(), table.column("case").to_pylist(), strict=True)
-    rows = rows_at(table, np.array([place for place, one in enumerate(known) if one in asked])).to_pylist()
-    return Release(name=name, rows={(row["task"], row["case"]): row for row in rows})
+    tables = case_tables(read_run(folder, f"{option} {folder}", frozenset({"tasks"})))
+    rows: dict[tuple[str, str], Row] = {}
+    for task, ids in wanted.items():
+        if task in tables:
+            asked = frozenset(ids)
+            kept = [row for row, case in enumerate(tables[task].ids) if case in asked]
+            rows |= {(task, row["case"]): row for row in _rows(tables[task], kept)}
+    return Release(name=name, rows=rows)
 
 
 def names(folders: Sequence[Path]) -> list[str]:

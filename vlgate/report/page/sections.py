@@ -11,23 +11,80 @@ from typing import Any
 from vlgate.errors import OptionError
 from vlgate.metrics.shapes import headlines
 from vlgate.metrics.variants import definitions
-from vlgate.record.cases import read_cases
+from vlgate.record.cases import case_tables
 from vlgate.record.folder import CASES, RecordedRun
 from vlgate.report.abilities import Ability, ability, limit_words, unmeasured
 from vlgate.report.page.answer import judged_by, quota, value_before
-from vlgate.report.page.cards import CardMaker, Pictures, anchor
-from vlgate.report.page.records import Card, Figure, Section
-from vlgate.report.page.rows import WORST, History, Release, Row, TaskRows, Wanted, names, release, task_rows
+from vlgate.report.page.cards import Card, CardMaker, Pictures, anchor
+from vlgate.report.page.rows import WORST, History, Row, TaskRows, Wanted, names, release, task_rows
 from vlgate.report.remarks import Shown, published_lines_of, standing_lines_of, study_line
 from vlgate.report.rows import YES_OR_NO
 from vlgate.sources.published.figures import beside
 from vlgate.sources.registry import measures
 from vlgate.types import Case, Metric, Task, Ties
 
-# The sections of a page, one per task, from ``metrics.json`` and the rows of the cases.
-
-TaskFigures = Mapping[str, Any]
+CARDS = 600  # the most missed cases of a page
+CARDS_A_TASK = 12
+TaskFigures = Mapping[str, Any]  # a task of ``metrics.json``
 _HEADLINES = headlines()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A task of ``metrics.json``, and what else the page says of it.
+
+    ``words`` are what the page can be filtered by. ``published`` are figures of models and people by name, ``beside``
+    sentences about them. ``baseline`` is the value of the headline metric in the earlier run. ``tags`` counts the cards
+    of each slice. ``cards`` begin with the worst cases; ``missed`` counts all.
+    """
+
+    task: str
+    figures: TaskFigures
+    headline: str
+    ability: Ability | None = None
+    words: tuple[str, ...] = ()
+    published: tuple[tuple[str, float], ...] = ()
+    beside: tuple[str, ...] = ()
+    baseline: float | None = None
+    health: tuple[str, ...] = ()
+    tags: Mapping[str, int]
+    missed: int = 0
+    example: Card | None = None
+    cards: tuple[Card, ...] = ()
+
+    @property
+    def anchor(self) -> str:
+        return anchor(self.task)
+
+    @property
+    def question(self) -> str:
+        return measures(self.task)
+
+    @property
+    def figure(self) -> Mapping[str, Any]:
+        """The headline figure, which must be there."""
+        figure: Mapping[str, Any] = self.figures["metrics"][self.headline]
+        return figure
+
+    @property
+    def blind(self) -> Any:
+        """The headline figure of a text-only model."""
+        return self.figure["blind"]["value"] if "blind" in self.figure else None
+
+    @property
+    def slices(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """The headline figure of each slice."""
+        return [
+            (part, found[self.headline]) for part, found in self.figures["slices"].items() if self.headline in found
+        ]
+
+    @property
+    def human(self) -> float | None:
+        return next((value for name, value in self.published if name == "human"), None)
+
+    @property
+    def models(self) -> list[tuple[str, float]]:
+        return [(name, value) for name, value in self.published if name not in {"human", "chance"}]
 
 
 def headline_of(task: TaskFigures) -> str:
@@ -35,87 +92,59 @@ def headline_of(task: TaskFigures) -> str:
     return next((name for name in _HEADLINES if name in task["metrics"]), "")
 
 
-def section(name: str, figures: Mapping[str, Any], rows: TaskRows | None, cards: CardsOf) -> Section:
-    """Return the section of a task.
-
-    Args:
-        name: the id of the task.
-        figures: the content of ``metrics.json``.
-        rows: its cases; None if there is no ``cases.parquet``.
-        cards: its example, and its missed and unscored cases.
-    """
+def section(name: str, figures: Mapping[str, Any], maker: CardMaker | None) -> Section:
+    """Return the section of a task; ``figures`` is ``metrics.json``, and ``maker`` None without ``cases.parquet``."""
     task = figures["tasks"][name]
     headline = headline_of(task)
     own = [gate for gate in figures["gates"] if judged_by(gate)[0] == name]
-    tags = Counter(f"{tag}={value}" for card in cards[1] for tag, value in card.tags.items())
     known = tuple(limit_words(gate["max"], gate["reason"]) for gate in own if gate["decision"] == "cannot")
-    able = _ability(name, task, headline, known)
+    able = _ability(name, task, headline, known) if headline else None
     gated = tuple(dict.fromkeys(f"gate {gate['decision']}" for gate in own if gate["kind"] != "limit"))
+    example, cards = (None, ()) if maker is None else _cards(maker)
     return Section(
         task=name,
-        anchor=anchor(name),
-        capability=task["capability"],
-        question=measures(name),
+        figures=task,
+        headline=headline,
         ability=able,
         words=(*([able.word] if able else []), *(gated or ("no gate",))),
-        headline=headline,
-        metrics=tuple(_figure(metric, found) for metric, found in task["metrics"].items()),
-        slices=tuple(
-            _figure(part, found[headline], tags[part]) for part, found in task["slices"].items() if headline in found
-        ),
         published=tuple((one.model, one.value) for one in beside(name, headline)) if headline else (),
         beside=_beside(name, task, figures["run"]["ties"]),
         baseline=value_before(figures.get("baseline"), name, headline, task["metrics"][headline]) if headline else None,
         health=tuple(_health(name, task)),
-        judged=task["judged"],
-        missed=0 if rows is None else rows.all_missed,
-        example=cards[0],
-        cards=cards[1],
+        tags=Counter(f"{tag}={value}" for card in cards for tag, value in card.tags.items()),
+        missed=0 if maker is None else maker.rows.all_missed,
+        example=example,
+        cards=cards,
     )
 
 
-CardsOf = tuple[Card | None, tuple[Card, ...]]
-
-
-def cards_of(maker: CardMaker) -> CardsOf:
-    """Return the example of a task, and its cases that were missed or not scored."""
+def _cards(maker: CardMaker) -> tuple[Card | None, tuple[Card, ...]]:
     example = None if maker.rows.example is None else maker.card(maker.rows.example)
     missed = [maker.card(row, worst=place < WORST) for place, row in enumerate(maker.rows.missed)]
     return example, (*missed, *(maker.card(row) for row in maker.rows.unscored))
 
 
-def _ability(name: str, task: TaskFigures, headline: str, limits: tuple[str, ...]) -> Ability | None:
-    if not headline:
-        return None
+def _ability(name: str, task: TaskFigures, headline: str, limits: tuple[str, ...]) -> Ability:
     found = task["metrics"][headline]
-    metric = _metric(found)
-    blind = found["blind"]["value"] if "blind" in found else None
+    metric, chance = _metric(found), found.get("chance")
     neither = task.get("neither", {"replies": 0, "of": 0})
     doubt = unmeasured(
         metric,
-        found.get("chance"),
+        chance,
         tied=task["tied"],
         yes_or_no="yes_or_no" in task,
         neither=(neither["replies"], neither["of"]),
     )
-    return ability(name, metric, chance=found.get("chance"), blind=blind, limits=limits, doubt=doubt)
+    blind = found["blind"]["value"] if "blind" in found else None
+    return ability(name, metric, chance=chance, blind=blind, limits=limits, doubt=doubt)
 
 
 def _metric(found: Mapping[str, Any]) -> Metric:
     return Metric(**{key: found[key] for key in ("value", "low", "high", "n", "deff")})
 
 
-def _figure(name: str, found: Mapping[str, Any], shown: int = 0) -> Figure:
-    blind = found["blind"]["value"] if "blind" in found else None
-    kept = {key: found[key] for key in ("value", "low", "high", "n")}
-    return Figure(name=name, chance=found.get("chance"), blind=blind, shown=shown, **kept)
-
-
 def _beside(name: str, task: TaskFigures, ties: Ties) -> tuple[str, ...]:
-    """The figures of a task beside published ones, which are of one image at a time.
-
-    Files of earlier versions do not have its shape.
-    """
+    # Published figures are of one image at a time. Files of earlier versions do not have the shape.
     if "shape" not in task or task.get("ask") == "together":
         return ()
     shown = Shown(
@@ -129,57 +158,39 @@ def _beside(name: str, task: TaskFigures, ties: Ties) -> tuple[str, ...]:
     return (*published_lines_of(shown), *standing, *([study_line()] if standing else []))
 
 
-def _health(name: str, task: TaskFigures) -> list[str]:
+_COUNTED = {
+    "unscored": "not scored",
+    "skipped": "skipped",
+    "deselected": "deselected",
+    "tied": "with a tie",
+    "unread": "with an answer that could not be read",
+    "cut": "with a text that the model did not read to the end",
+}
+
+
+def _health(name: str, task: TaskFigures) -> Iterator[str]:
     """What a reader must know of a task's data, in sentences."""
-    counts = [
-        f"{task[key]:,} {words}"
-        for key, words in (
-            ("unscored", "not scored"),
-            ("skipped", "skipped"),
-            ("deselected", "deselected"),
-            ("tied", "with a tie"),
-            ("unread", "with an answer that could not be read"),
-            ("cut", "with a text that the model did not read to the end"),
-        )
-        if task[key]
-    ]
+    counts = [f"{task[key]:,} {words}" for key, words in _COUNTED.items() if task[key]]
     counts += [f"every reply is {YES_OR_NO}"] if "yes_or_no" in task else []
     corrected = task.get("disputed", {}).get("corrected", 0)
     counts += [f"{corrected:,} corrected because of a dispute"] if corrected else []
     counts += [f"{count:,} {reason}" for reason, count in task["left_out"].items() if count]
-    found = [f"{task['judged']:,} of {task['cases']:,} cases judged, {task['images']:,} images{_after(counts)}"]
-    together = "Asked with the images of a case together (--ask=together), in two orders; a choice counts if both agree"
-    found += [together] if task.get("ask") == "together" else []
-    found += [task["note"]] if task["note"] else []
-    found += [
-        f"For published figures, by another definition: {', '.join(metrics)} ({differs})"
-        for (_, differs), metrics in definitions(task["metrics"], name).items()
-    ]
-    found += [
-        f"Flaw of the data: {flaw['count']:,} x {what}{_why(flaw)}, for example {', '.join(flaw['examples'])}"
-        for what, flaw in task.get("flaws", {}).items()
-    ]
+    after = f"; {', '.join(counts)}" if counts else ""
+    yield f"{task['judged']:,} of {task['cases']:,} cases judged, {task['images']:,} images{after}"
+    if task.get("ask") == "together":
+        yield "Asked with the images of a case together (--ask=together), in two orders; a choice counts if both agree"
+    if task["note"]:
+        yield task["note"]
+    for (_, differs), metrics in definitions(task["metrics"], name).items():
+        yield f"For published figures, by another definition: {', '.join(metrics)} ({differs})"
+    for what, flaw in task.get("flaws", {}).items():
+        why = f" ({flaw['why']})" if flaw.get("why") else ""  # earlier versions wrote none
+        yield f"Flaw of the data: {flaw['count']:,} x {what}{why}, for example {', '.join(flaw['examples'])}"
     probes = [
         f"{rule} {probe['value']:.2f}" for rule, probe in task.get("probes", {}).items() if probe["value"] is not None
     ]
-    found += [f"Text-only rules: {', '.join(probes)}"] if probes else []
-    return found
-
-
-def _why(flaw: Mapping[str, Any]) -> str:
-    """The sentence that explains a flaw; earlier versions wrote none."""
-    return f" ({flaw['why']})" if flaw.get("why") else ""
-
-
-def _after(counts: Sequence[str]) -> str:
-    return f"; {', '.join(counts)}" if counts else ""
-
-
-# The cases that a page shows: chosen from the rows of a run, with their images and what earlier runs replied.
-
-CARDS = 600
-"""The most missed cases of a page."""
-CARDS_A_TASK = 12
+    if probes:
+        yield f"Text-only rules: {', '.join(probes)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,15 +214,6 @@ class ShownCases:
 
 
 def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]) -> ShownCases:
-    """Choose the cases that a page shows.
-
-    Args:
-        run: the run; without ``cases.parquet`` in its folder, there are no cases.
-        tasks: the tasks of the run with their images.
-        earlier: the folders of earlier runs, the oldest first; by default the baseline of the run alone.
-
-    Raises: OptionError if the rows of the run or of an earlier one cannot be read.
-    """
     figures = run.figures
     known, comparison = figures["tasks"], figures.get("baseline")
     wanted = Wanted(
@@ -221,8 +223,7 @@ def shown_cases(run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path]
         quota=quota(comparison),
     )
     headlines = {name: headline_of(task) for name, task in known.items()}
-    table = read_cases(run) if (run.folder / CASES).exists() else None
-    found = {} if table is None else task_rows(table, headlines, wanted)
+    found = task_rows(case_tables(run), headlines, wanted) if (run.folder / CASES).exists() else {}
     history, baseline, problem = _history(comparison, wanted.broken, found, earlier)
     pictures, again = Pictures(), {task.id: task for task in tasks}
     makers = {
@@ -248,7 +249,6 @@ def _history(
     found: Mapping[str, TaskRows],
     earlier: Sequence[Path],
 ) -> tuple[History, str, str]:
-    """What earlier runs replied, the name of the baseline, and why its replies are not there."""
     base = None if comparison is None else Path(comparison["folder"])
     folders = list(dict.fromkeys([*earlier, *([base] if base else [])]))
     named = dict(zip(folders, names(folders), strict=True))
@@ -263,13 +263,10 @@ def _history(
     history = History(
         baseline=read.get(base) if base else None,
         broken=broken,
-        releases=tuple(read[folder] for folder in earlier) or _only(read.get(base) if base else None),
+        releases=tuple(read[folder] for folder in earlier)
+        or tuple(read[folder] for folder in (base,) if folder in read),
     )
     return history, named[base] if base else "", problem
-
-
-def _only(one: Release | None) -> tuple[Release, ...]:
-    return () if one is None else (one,)
 
 
 def _shown(rows: TaskRows) -> Iterator[Row]:
@@ -277,6 +274,5 @@ def _shown(rows: TaskRows) -> Iterator[Row]:
 
 
 def _cases(task: Task | None, rows: TaskRows) -> dict[str, Case]:
-    """The cases of a task that are shown, by id."""
     shown = {row["case"] for row in _shown(rows)}
     return {} if task is None else {case.id: case for case in task.cases if case.id in shown}

@@ -1,0 +1,147 @@
+"""The sections of a page from the files beside metrics.json: explanations, smallest changes, analyses.
+
+A file that is damaged or of another schema costs its section, never the page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from vlgate.probes.shrink.record import Cause, clusters
+from vlgate.record.folder import ANALYSES
+from vlgate.record.results_folder import FOLDER, INDEX
+from vlgate.report.explanations import SCHEMA
+from vlgate.report.page.cards import SIDE, THUMB, anchor, encoded
+from vlgate.report.page.template import html
+from vlgate.report.shrunk import FILE, SHRUNK_FOLDER
+
+MOST_EXPLAINED = 40  # the most explained cases of a page; the folder has all of them
+_MAPS = 12  # of a case by interventions, and as many of attention
+_WORDS = 8  # those whose change moves the margin most
+MOST_SHRUNK = 40  # the most finds of a page, the smallest ones; the file has all of them
+_CAUSES = 10
+MOST_ROWS = 12  # the most rows of a table of an analysis; the file has all of them
+_SCHEMA_OF_ANALYSES = 1
+_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+
+
+def explained(folder: Path, cards: Collection[str]) -> str:
+    """Return the section on why cases were missed; empty if the run explained none.
+
+    Args:
+        folder: the folder of the run.
+        cards: the anchors of the cases that the page shows.
+    """
+
+    def section(file: Path) -> str:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if content["schema"] != SCHEMA or not content["explanations"]:
+            return ""
+        cases = [_explained(file.parent, case, cards) for case in content["explanations"][:MOST_EXPLAINED]]
+        return html("explained.html", {**content, "cases": cases})
+
+    return _section(folder / FOLDER / INDEX, section)
+
+
+def finds(folder: Path) -> str:
+    """Return the section with the smallest changes that break the model; empty if the run found none."""
+
+    def section(file: Path) -> str:
+        lines = file.read_text(encoding="utf-8").split("\n")
+        rows = sorted(
+            (json.loads(line) for line in lines if line), key=lambda row: (len(row["steps"]), row["distance"])
+        )
+        causes = clusters([Cause(**row["cause"]) for row in rows if row["cause"]])[:_CAUSES]
+        content = {"rows": rows[:MOST_SHRUNK], "all": len(rows), "causes": causes}
+        return html("shrunk.html", {**content, "picture": lambda name: _thumb(folder, name)}) if rows else ""
+
+    return _section(folder / FILE, section)
+
+
+def analyses(folder: Path) -> str:
+    """Return the section with the analyses of the benchmarks' papers; empty if the run has none."""
+
+    def section(file: Path) -> str:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if content["schema"] != _SCHEMA_OF_ANALYSES:
+            return _problem(f"{ANALYSES} has schema {content['schema']!r}, expected {_SCHEMA_OF_ANALYSES}")
+        papers = [_paper(paper) for paper in content["analyses"]]
+        problems = [f"{name}: {why}" for name, why in content["lacking"].items()]
+        found = {"papers": papers, "problems": problems, "number": _number}
+        return html("analysed.html", found) if papers or problems else ""
+
+    damaged = f"{ANALYSES} is damaged; vlgate analyse PAPER RUN --save writes it again"
+    return _section(folder / ANALYSES, section, damaged)
+
+
+def _problem(problem: str) -> str:
+    return html("analysed.html", {"papers": (), "problems": (problem,)})
+
+
+def _section(file: Path, section: Callable[[Path], str], damaged: str = "") -> str:
+    from jinja2 import TemplateError
+
+    if not file.is_file():  # reading a pipe would block for ever
+        return ""
+    try:
+        found = section(file)
+    except (*_DAMAGED, TemplateError):
+        found = _problem(damaged) if damaged else ""
+    return Markup(found)  # noqa: S704  # escaped by the template
+
+
+def _explained(folder: Path, case: Mapping[str, Any], cards: Collection[str]) -> dict[str, Any]:
+    named = anchor(f"{case['task']}/{case['case']}")
+    maps: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
+    for drawn in case["pictures"]:
+        if len(maps[drawn["attention"]]) < _MAPS:
+            source = encoded_file(folder / Path(drawn["file"]).name, SIDE)
+            maps[drawn["attention"]].append({**drawn, "source": source})
+    words = [
+        (finding["method"], part["word"], -part["effect"], part["turns"])
+        for finding in case["findings"]
+        for part in finding["parts"]
+        if part["word"] and part["effect"]
+    ]
+    return {
+        **case,
+        "anchor": named if named in cards else "",
+        "maps": maps[False],
+        "attention": maps[True],
+        "words": sorted(words, key=lambda word: -abs(word[2]))[:_WORDS],
+    }
+
+
+def _paper(paper: Mapping[str, Any]) -> dict[str, Any]:
+    tables = [
+        {**table, "rows": table["rows"][:MOST_ROWS], "left": max(0, len(table["rows"]) - MOST_ROWS)}
+        for table in paper["tables"]
+        if table["rows"]
+    ]
+    return {**paper, "tables": tables, "few": any(row["small"] for table in tables for row in table["rows"])}
+
+
+def _number(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0.0 else f"{value:.1e}"
+    return "\N{EN DASH}" if value is None else str(value)
+
+
+def _thumb(folder: Path, name: str | None) -> str:
+    try:
+        return encoded_file(folder / SHRUNK_FOLDER / Path(name).name, THUMB) if name else ""
+    except (OSError, ValueError, SyntaxError):
+        return ""  # the page shows the find without it
+
+
+def encoded_file(file: Path, side: int) -> str:
+    from PIL.Image import open as decoded
+
+    with decoded(BytesIO(file.read_bytes())) as image:
+        return encoded(image.convert("RGB"), side)

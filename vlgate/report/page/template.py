@@ -1,0 +1,72 @@
+"""The templates of this folder as HTML.
+
+A page is one file without addresses of others. Its policy allows its own script and style only, by their digests, and
+images only as data, so that nothing in a caption can run or be fetched. Every value that a template prints is escaped,
+and control characters in it are shown as escapes.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+# marks that change the order of the text around them, or end a line
+_OBEYED = {0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF}
+
+
+def html(template: str, content: object) -> str:
+    """Return a template of this folder as HTML; ``content`` is its ``page``."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script, style = (_HERE / "page.js").read_text(encoding="utf-8"), (_HERE / "page.css").read_text(encoding="utf-8")
+    policy = (
+        f"default-src 'none'; img-src data:; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    ours = {"script": Markup(script), "style": Markup(style)}  # noqa: S704  # files of this package
+    return environment.get_template(template).render(page=content, policy=policy, **ours)
+
+
+def shown(value: object) -> object:
+    r"""Return a value as the page prints it: control characters and marks of direction in a text become escapes.
+
+    The joiners of emoji stay, because they do nothing beyond their own word.
+
+    >>> shown("a \x1b[31m b")
+    'a \\x1b[31m b'
+    """
+    from markupsafe import Markup
+
+    if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
+        return value
+    return "".join(_escaped(character) for character in value)
+
+
+def one_line(text: str) -> str:
+    r"""Return a text as one line that a terminal prints and does not obey.
+
+    >>> one_line("a\n\x1b[31mred")
+    'a\\n\\x1b[31mred'
+    """
+    return str(shown(text)).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    plain = code >= 0x20 and not 0x7F <= code <= 0x9F and code not in _OBEYED and not 0xD800 <= code <= 0xDFFF
+    return character if plain or character in "\n\t" else character.encode("unicode_escape").decode("ascii")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
