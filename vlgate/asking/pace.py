@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from vlgate.asking.cached_caller import CachedCaller
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NotRememberedError
 from vlgate.seeds import generator
@@ -70,11 +69,11 @@ def pace(
 
 
 def _remembered(predictor: ModelPredictor, cases: Sequence[Case]) -> bool:
-    """Whether the replies to all of these cases are there, so that the run will hardly ask the model."""
-    if not isinstance(predictor.caller, CachedCaller):
+    # then the run will hardly ask the model
+    if predictor.cache is None:
         return False
     try:
-        _ask(replace(predictor, caller=predictor.caller.recalling), cases, together=True)
+        _ask(replace(predictor, cache=predictor.cache.recalling), cases, together=True)
     except NotRememberedError:
         return False
     return True

@@ -247,7 +247,7 @@ class Asked:
         watch = self.limits.calls.watch
         found = load_model(self.options, self.plan.tasks, self.worker or 0, int(given["workercount"]), watch)
         self.config.add_cleanup(closer(found[0]))
-        self.config.add_cleanup(found[1].caller.close)
+        self.config.add_cleanup(found[1].close)
         return found
 
     @cached_property

@@ -127,7 +127,7 @@ class Closing:
     def _keep_face(self) -> None:
         """Keep what a later run must know of the model to take all its replies from the cache."""
         loaded, predictor = self.run.loaded
-        keep_face(loaded, predictor.caller, self.run.options)
+        keep_face(loaded, predictor.cache, self.run.options)
 
     def conclude(self, session: pytest.Session) -> None:
         """Judge all replies, decide the gates, report them as tests, and set the exit status."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 
 # What passes between a run and the actors that hold its model.
-
-Kind = Literal["numbers", "rows", "strings", "plain"]
 
 ASKED = ("match", "encode_images", "encode_texts", "accepts", "answer", "compare", "perplexity")
 """The methods of a model that are called in batches; see the protocols of ``vlgate.types``."""
@@ -74,15 +72,6 @@ class Surface:
     prepares: bool = False
     image_names: bool = False
     gpu: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One call of a model's method ``called``: what ``kind`` of reply it has, and whether NaN is a valid number."""
-
-    called: str
-    kind: Kind
-    nan: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate import types
-from vlgate.asking.batching import Problem
+from vlgate.asking.batching import Call, Problem
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import printable
 from vlgate.judging.verdicts import judge, unread
@@ -73,7 +73,8 @@ def answers_without_image(predictor: ModelPredictor, questions: Sequence[Ask]) -
     if not isinstance(model, ImagelessAnswerer):
         return {}
     distinct = list(dict.fromkeys(questions))
-    replies = predictor.caller.strings(distinct, model.answer_without_image, CALLED)
+    call = Call(called=CALLED, method=model.answer_without_image, kind="strings")
+    replies = predictor.through_chain()(call, distinct)
     return {one: _prediction(one, reply) for one, reply in zip(distinct, replies, strict=True)}
 
 
