@@ -106,7 +106,7 @@ def _removed(opened: sqlite3.Connection, begins: str, before: float) -> int:
 def _unusable(file: Path, error: sqlite3.Error) -> OptionError:
     remedy = "if no run uses it, remove the file"
     if damaged_by(error, file):
-        remedy = "the next run sets it aside and keeps the records that are whole; vlgate cache clear removes it"
+        remedy = "the next run sets it aside, and vlgate cache clear removes it"
     return OptionError(f"{file} cannot be used ({error}); {remedy}")
 
 

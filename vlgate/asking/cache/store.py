@@ -11,7 +11,6 @@ from hashlib import blake2b
 from pathlib import Path
 
 from vlgate.asking.cache.folder import DEFAULT_SIZE
-from vlgate.asking.cache.salvage import NAMELESS, logged, salvaged
 
 # A damaged file of replies is set aside.
 
@@ -105,7 +104,6 @@ def connect(file: Path) -> sqlite3.Connection:
     opened = sqlite3.connect(file, timeout=_WAITING, isolation_level=None, check_same_thread=False)
     opened.text_factory = bytes  # a damaged record may hold text that is not UTF-8
     try:
-        opened.execute("PRAGMA page_size=4096")  # what salvage.py reads
         opened.execute("PRAGMA trusted_schema=OFF")
         opened.execute("PRAGMA cell_size_check=ON")
         opened.execute("PRAGMA synchronous=NORMAL")  # a crash of the machine may cost the last records, never the file
@@ -202,7 +200,7 @@ class Store:
     def _reopen(self) -> None:
         try:
             try:
-                self._recover()
+                self._opened = connect(self.file)
                 self._inode = inode(self.file)
             except sqlite3.DatabaseError as error:
                 if not damaged_by(error, self.file):
@@ -210,21 +208,6 @@ class Store:
                 self._replace(error)
         except (sqlite3.Error, OSError) as error:
             self.problems.append(f"{self.file.parent} cannot be used ({_why(error)}), so the model is asked everything")
-
-    def _recover(self) -> None:
-        """Open the file; if processes ended without closing it, also keep what SQLite drops of a damaged log."""
-        log = self.file.with_name(f"{self.file.name}-wal")
-        left = list(logged(self.file, unsealed)) if log.is_file() else []
-        opened = self._opened = connect(self.file)
-        names = dict(opened.execute("SELECT id, name FROM models").fetchall())
-        there = dict(_looked_up(opened, list({key for _, key, _ in left})))
-        lost: dict[str, dict[bytes, bytes]] = {}
-        for number, key, value in left:
-            if key not in there:
-                name = names.get(number, NAMELESS.encode()).decode(errors="replace")
-                lost.setdefault(name, {})[key] = value
-        for name, entries in lost.items():
-            self._added(opened, name, entries)
 
     def _added(self, opened: sqlite3.Connection, model: str, entries: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
         now = int(time.time())
@@ -280,19 +263,15 @@ class Store:
         return False
 
     def _replace(self, error: sqlite3.DatabaseError) -> None:
-        """Set a damaged file aside, and begin a new one with what is whole of it."""
+        """Set a damaged file aside, and begin a new one."""
         untouched = self._inode is None or inode(self.file) == self._inode  # by another process that saw the damage too
         aside = set_aside(self.file) if untouched else None
         self._models.clear()
         self._opened = connect(self.file)
         self._inode = inode(self.file)
-        kept = 0
         if aside is not None:
-            for model, entries in salvaged(aside, unsealed):
-                self._added(self._opened, model, entries)
-                kept += len(entries)
             self.problems.append(
-                f"{self.file} was damaged ({_why(error)}): set aside as {aside.name}, {kept} records kept"
+                f"{self.file} was damaged ({_why(error)}): set aside as {aside.name}, and its requests asked again"
             )
 
 
