@@ -167,10 +167,7 @@ class Caller:
     steps: tuple[Step, ...] = (in_batches, watched)
 
     def ask(self, call: Call, items: Sequence[Any]) -> list[Any]:
-        """Return one reply or problem per item.
-
-        Raises: ModelReplyError if a reply is not of the call's kind.
-        """
+        """Return one reply or problem per item."""
         return chain(self)(call, items)
 
     def text_keys(self, model: object, texts: Iterable[str]) -> Mapping[str, Hashable]:
@@ -181,10 +178,7 @@ class Caller:
         return dict(zip(distinct, self.keys_of(model, distinct), strict=True))
 
     def keys_of(self, model: TextKeys, texts: Sequence[str]) -> Sequence[Hashable]:
-        """Return one key per text; the model gets the texts in an order that tells nothing.
-
-        Raises: ModelReplyError if its reply is not one hashable key per text.
-        """
+        """Return one key per text; the model gets the texts in an order that tells nothing."""
         order = hashed_order(texts, 0)
         reply: object = model.text_keys([copied(texts[place]) for place in order])
         if isinstance(reply, str) or not isinstance(reply, Sequence | np.ndarray) or len(reply) != len(texts):
@@ -204,10 +198,7 @@ class Caller:
         return {one for one in requests if isinstance(one, Match) and self.copies.of((one,))[0] in unsure}
 
     def checked(self, reply: object, n: int, call: Call) -> list[Any]:
-        """Return the model's reply to n items as a list.
-
-        Raises: ModelReplyError if it is not what the call promises.
-        """
+        """Return the model's reply to n items as a list."""
         if call.kind == "strings":
             return self._checked_strings(reply, n, call.called)
         array = self._checked_array(reply, n, call)

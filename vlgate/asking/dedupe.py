@@ -124,7 +124,6 @@ class Arranged:
     pixels: SeenPixels
 
     def __call__(self, _: Caller, then: Asking, call: Call, items: Sequence[Any]) -> list[Any]:
-        """Return one reply per item."""
         replies = then(call, self.asked)
         if self.places is not None:
             replies = [replies[place] for place in self.places]

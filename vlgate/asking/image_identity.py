@@ -118,7 +118,6 @@ class Identities:
         return blake2b(b"%d " % len(key) + key + content, digest_size=DIGEST, key=self.code).digest()
 
     def _contents(self, paths: set[FileContent]) -> dict[FileContent, bytes]:
-        """The digests of files; a file that cannot be read has none."""
         states = {path: state for path in paths if (state := _state(path)) is not None}
         dated = {path for path, state in states.items() if self._is_dated(path, state.device)}
         there = known(self.memory, list({states[path].key for path in dated}))
@@ -163,7 +162,6 @@ class _State(NamedTuple):
 
 
 def _state(path: FileContent) -> _State | None:
-    """The state of a file; None if it is not a file."""
     try:
         status = os.stat(path)  # noqa: PTH116  # a Path takes longer than the call
     except (OSError, ValueError):

@@ -129,7 +129,6 @@ class Ahead:
         window: Window | None = None
 
         def given(start: int, stop: int) -> tuple[Item, ...]:
-            """The items of one batch."""
             nonlocal window
             some = items[start:stop]
             if not self.loads:  # one image tells whether the model loads any, and costs nothing to speak of
@@ -229,7 +228,6 @@ class Seen:
     ahead: Ahead
 
     def __call__(self) -> Image:
-        """Return the image."""
         self.ahead.loads = True
         return _noted(self.made, _decoded(self.made, self.ahead.decoded))
 
@@ -246,7 +244,6 @@ class Taken:
     window: Window
 
     def __call__(self) -> Image:
-        """Return the image."""
         found = self.window.take(self.made)
         return self.made.load() if found is None else _noted(self.made, found)
 
@@ -268,7 +265,6 @@ def _decoded(image: LazyImage, decoded: Decoded) -> Image:
 
 
 def _noted(image: LazyImage, found: Image) -> Image:
-    """The same image, which the model gets now."""
     load: object = image.load
     if isinstance(load, Noting):
         load.note(found)
@@ -276,5 +272,4 @@ def _noted(image: LazyImage, found: Image) -> Image:
 
 
 def _with(item: Item, load: Callable[[LazyImage], Callable[[], Image]]) -> Item:
-    """The same item, whose images are loaded in another way."""
     return cast("Item", with_images_in(item, lambda image: replace(image, load=load(image))))

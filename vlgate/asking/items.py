@@ -110,7 +110,6 @@ class Opener:
     __slots__ = ("__weakref__",)
 
     def __call__(self) -> Image:
-        """Return the image, without what tells how it was made."""
         return _plain(_LOADS[self]())
 
     def __reduce__(self) -> tuple[Any, ...]:

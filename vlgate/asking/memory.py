@@ -40,10 +40,7 @@ def packed(reply: Reply, *, cut: bool = False, neither: bool = False) -> bytes:
 
 
 def unpacked(value: bytes) -> tuple[Reply, bool]:
-    """Return the reply that ``packed`` made bytes of, and whether its text was cut.
-
-    Raises: ValueError if it is none.
-    """
+    """Return the reply that ``packed`` made bytes of, and whether its text was cut."""
     kind, cut, content = value[:1], value[1:2] in (b"!", b"&"), value[2:]
     if kind == b"s":
         return content.decode(), cut

@@ -88,7 +88,6 @@ def _ask(predictor: ModelPredictor, cases: Sequence[Case], *, together: bool) ->
 
 
 def _some(batches: Sequence[Batch], n: int, name: str) -> list[Case]:
-    """Cases from batches in a random order, a few neighbours of each."""
     found: list[Case] = []
     for place in generator(name).permutation(len(batches)).tolist():
         batch = batches[place]

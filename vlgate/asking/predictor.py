@@ -127,7 +127,6 @@ class ModelPredictor:
         return self._predictions(pairs, replies, self._accepted(replies, how))
 
     def _adapted_scores(self, pairs: list[Match], how: str | None) -> Said:
-        """The scores by a model without a method for pairs."""
         if how == "encode":
             return self._dot_products(pairs)
         if how == "match by answer":
@@ -240,10 +239,7 @@ class ModelPredictor:
 
 
 def threshold_of(model: object, name: str) -> float | None:
-    """Return the ``decision_threshold`` of a model, which may change while it is asked; None for none.
-
-    Raises: ModelReplyError if it is not a finite number.
-    """
+    """Return the ``decision_threshold`` of a model, which may change while it is asked; None for none."""
     threshold: Any = getattr(model, "decision_threshold", None)
     if threshold is not None and not (isinstance(threshold, Real) and math.isfinite(threshold)):
         raise ModelReplyError(

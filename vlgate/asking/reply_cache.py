@@ -74,7 +74,6 @@ class ReplyCache:
             self.memory.store.close()
 
     def __call__(self, caller: Caller, then: Asking, call: Call, items: Sequence[Any]) -> list[Any]:
-        """Return one reply per item, each as it was first kept."""
         keys = self._keys(items, call.called)
         compared = any(type(image.load) is WatchedLoad for item in items for image in images_in(item))
         if not compared and self._all_new(keys):
@@ -167,7 +166,6 @@ class ReplyCache:
         return reply
 
     def _keys(self, items: Sequence[object], called: str) -> Sequence[Hashable]:
-        """The key of each item; None if its image cannot be read."""
         if self.identities.by_name:
             return [
                 (called, one.image.key, one.image.where, one.text) if type(one) is Match else named(one, called)

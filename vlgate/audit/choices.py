@@ -258,11 +258,9 @@ def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> tuple[FloatA
     number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
 
     def likelihood(found: FloatArray) -> float:
-        """Return the logarithm of the probability of the truths."""
         return float(np.log(_softmax(rows @ found, owners)[true]).sum())
 
     def posterior(found: FloatArray) -> float:
-        """Return the logarithm of the posterior probability of weights, but for a constant."""
         return likelihood(found) - float(_RIDGE / 2 * found @ found)
 
     best = start = posterior(weights)

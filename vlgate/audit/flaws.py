@@ -127,7 +127,6 @@ def _equal(found: Iterable[_Contrast]) -> _Positions:
 
 
 def _alike(text: str, other: str) -> bool:
-    """Whether two texts are equal, also if one is in another form of Unicode."""
     return text == other or normalize("NFC", text) == normalize("NFC", other)
 
 

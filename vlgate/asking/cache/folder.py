@@ -31,8 +31,6 @@ def file_in_the_way(folder: Path) -> Path | None:
 def parsed_size(text: str) -> int:
     """Return a number of bytes as a user writes it.
 
-    Raises: ValueError if it is not a size of at least ``LEAST_LIMIT``.
-
     >>> parsed_size("10GB"), parsed_size("500 MiB"), parsed_size("2g")
     (10000000000, 524288000, 2147483648)
     """

@@ -35,10 +35,7 @@ def is_cache(folder: Path) -> bool:
 
 
 def listed(folder: Path, begins: str = "") -> list[Kept]:
-    """Return what a cache holds of the models whose names begin so, the largest first; nothing if it is not there.
-
-    Raises: OptionError if the file cannot be read.
-    """
+    """Return what a cache holds of the models whose names begin so, the largest first; nothing if it is not there."""
     if not (folder / NAME).is_file():
         return []
     asked = (
@@ -73,7 +70,6 @@ def cleared(folder: Path, begins: str, before: float) -> tuple[int, int]:
     Without a beginning, damaged files and those of other versions are removed too, if they did not change after it.
 
     Returns: how many replies were removed, and the bytes of the disk that are free now.
-    Raises: OptionError if the file cannot be changed.
     """
     size = _size(folder)
     for file in [] if begins else [*other_versions(folder), *folder.glob(_ASIDE)]:

@@ -27,7 +27,6 @@ def set_aside(file: Path) -> Path | None:
     """Rename a file of replies and the files that SQLite keeps beside it.
 
     Returns: its new place; None if it is not there, because another process has set it aside.
-    Raises: OSError if it cannot be renamed.
     """
     aside = file.with_name(f"{file.stem}-damaged-{time.time_ns()}{file.suffix}")
     try:
@@ -55,8 +54,6 @@ def make_tables(opened: sqlite3.Connection, waiting: float) -> None:
     """Make the write-ahead log and the tables, if they are not there.
 
     SQLite does not wait for another process that makes them at the same moment, so this does, for ``waiting`` seconds.
-
-    Raises: sqlite3.Error if the file cannot be used.
     """
     end = time.monotonic() + waiting
     while True:
@@ -95,10 +92,7 @@ def other_versions(folder: Path) -> list[Path]:
 
 
 def connect(file: Path) -> sqlite3.Connection:
-    """Open a file of replies, and make it if it is not there.
-
-    Raises: sqlite3.Error if it cannot be used; OSError if its folder cannot be made.
-    """
+    """Open a file of replies, and make it if it is not there."""
     file.parent.mkdir(parents=True, exist_ok=True)
     # No transaction is begun by itself; a run may look up from another thread than the one that opened the file.
     opened = sqlite3.connect(file, timeout=_WAITING, isolation_level=None, check_same_thread=False)
@@ -238,7 +232,6 @@ class Store:
         return self._models[model]
 
     def _remove(self, keys: Sequence[bytes]) -> None:
-        """Remove damaged records, so that the model's next reply takes their place."""
         self.problems.append(f"{self.file}: {len(keys)} damaged records were removed, and their requests asked again")
         if self._opened is not None:
             try:
@@ -263,7 +256,6 @@ class Store:
         return False
 
     def _replace(self, error: sqlite3.DatabaseError) -> None:
-        """Set a damaged file aside, and begin a new one."""
         untouched = self._inode is None or inode(self.file) == self._inode  # by another process that saw the damage too
         aside = set_aside(self.file) if untouched else None
         self._models.clear()

@@ -124,7 +124,6 @@ def _failed(requests: Sequence[Request], answered: Sequence[Request], rounds: Se
 
 
 def _problem(requests: Iterable[Request], rounds: Sequence[Replies]) -> str:
-    """The first reason why one of the requests has no reply."""
     problems = (replies[request].problem for request in requests for replies in rounds)
     return next((problem for problem in problems if problem is not None), "")
 
@@ -147,17 +146,14 @@ def _order(reply: Prediction, other: Prediction) -> int | None:
 
 
 def _said(reply: Prediction) -> tuple[object, ...]:
-    """The parts of a reply that rounding does not change."""
     return reply.answer, reply.accepted is None
 
 
 def _undecided(request: Request, rounds: Sequence[Replies]) -> bool:
-    """Whether the yes or no to a request differs between rounds."""
     return len({replies[request].accepted for replies in rounds}) > 1
 
 
 def _spread(request: Request, rounds: Sequence[Replies]) -> float:
-    """The largest difference between two scores of a request; 0.0 if it has none."""
     scores = _scores(request, rounds)
     return max(scores) - min(scores) if scores else 0.0
 
@@ -167,7 +163,6 @@ def _highest(requests: Sequence[Request], rounds: Sequence[Replies]) -> float:
 
 
 def _gap(request: Request, other: Request, rounds: Sequence[Replies]) -> float:
-    """The smallest difference between the scores of two requests in one round."""
     scores = ((replies[request].score, replies[other].score) for replies in rounds)
     return min((abs(a - b) for a, b in scores if a is not None and b is not None), default=float("inf"))
 

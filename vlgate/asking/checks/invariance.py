@@ -46,7 +46,6 @@ class TouchedLoad:
     place: int
 
     def __call__(self) -> Image:
-        """Return the image, mode RGB."""
         from PIL import Image
 
         pixels = np.array(self.image.load())

@@ -102,7 +102,6 @@ def _scored(
 
 
 def _exchanged(captions: list[Match], tasks: Sequence[Task]) -> list[tuple[Match, Match]]:
-    """Captions, each with its image and the text of another one that is not true of that image."""
     couples = list(_couples(captions, _known(tasks, captions)))
     return [(own, Match(image=own.image, text=other.text)) for a, b in couples for own, other in ((a, b), (b, a))]
 
@@ -129,7 +128,6 @@ def _shown(request: Request) -> bool:
 
 
 def _known(tasks: Sequence[Task], drawn: Sequence[Match]) -> set[tuple[str, str]]:
-    """All texts that are true of the drawn images, by the images' keys."""
     keys = {request.image.key for request in drawn}
     return {
         (request.image.key, request.text)

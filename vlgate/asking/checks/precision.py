@@ -113,7 +113,6 @@ def _largest(half: Mapping[Request, Prediction], full: Mapping[Request, Predicti
 
 
 def _on_gpu(device: str) -> tuple[int, int]:
-    """The bytes of a GPU's memory that the models hold, and the bytes that are still available."""
     import torch
 
     held = torch.cuda.memory_allocated(device)
@@ -122,7 +121,6 @@ def _on_gpu(device: str) -> tuple[int, int]:
 
 
 def _held(root: Path) -> int | None:
-    """The bytes of the machine's memory that this process holds; None if the system is not Linux."""
     pages = _first_number(root / "proc/self/statm", place=1)
     return None if pages is None else pages * os.sysconf("SC_PAGE_SIZE")
 
@@ -167,7 +165,6 @@ def _first_number(file: Path, place: int = 0) -> int | None:
 
 
 def _fields(file: Path) -> dict[str, int]:
-    """The numbers of a file by name, from the lines that hold a name and a number."""
     try:
         lines = [line.split() for line in file.read_text(encoding="ascii").splitlines()]
     except (OSError, ValueError):

@@ -131,7 +131,6 @@ class Scorer:
 
 
 def _texts(item: object) -> Iterator[str]:
-    """The texts that a model may read of an item."""
     if isinstance(item, str):
         yield item
     elif isinstance(item, Match):

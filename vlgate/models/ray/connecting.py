@@ -39,8 +39,6 @@ def check_address(address: str) -> None:
 
     Args:
         address: ``auto``, or ``HOST:PORT``.
-
-    Raises: OptionError if the address cannot be used.
     """
     if importlib.util.find_spec("ray") is None:
         raise OptionError(f"--ray={address} needs Ray, which is not installed; pip install 'vlgate[ray]'")
@@ -65,7 +63,6 @@ def connect(address: str) -> Callable[[], None]:
     """Connect this process to a cluster.
 
     Returns: a function that ends the connection; it does nothing if the process was connected before.
-    Raises: OptionError if there is no cluster, or if Ray or Python has another version there.
     """
     check_address(address)
     if address != "auto":
@@ -142,7 +139,6 @@ def seats(found: Sequence[Node], device: str, environment: Mapping[str, str] | N
         environment: the variables of the run; ``OMP_NUM_THREADS`` sets the number of threads of every actor.
 
     Returns: one seat per GPU, or one per node that has CPUs.
-    Raises: OptionError if the cluster does not have the device.
 
     >>> [seat.threads for seat in seats([Node(id="a", name="a", cpus=16, gpus=4)], "auto", {})]
     [4, 4, 4, 4]

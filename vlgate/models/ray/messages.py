@@ -183,7 +183,6 @@ class SentLoad:
     place: int
 
     def __call__(self) -> Image:
-        """Raise RuntimeError: an actor puts the pixels in its place."""
         raise RuntimeError("the pixels of this image were not received")
 
 
@@ -194,10 +193,6 @@ class PixelsLoad:
     pixels: Pixels | Failed
 
     def __call__(self) -> Image:
-        """Return the image, mode RGB.
-
-        Raises: ImageError if it could not be decoded in the process of the run.
-        """
         from PIL import Image
 
         if isinstance(self.pixels, Failed):
@@ -256,7 +251,6 @@ class ImageStore:
         return Wired(items=wired, files=files, pixels=tuple(pixels))
 
     def _pixels(self, image: LazyImage) -> Any:
-        """A reference to the pixels of an image, or to the error of decoding it."""
         with self._lock:
             if image in self._kept:
                 self._kept.move_to_end(image)
@@ -309,7 +303,6 @@ def note(items: Sequence[object], digests: Sequence[tuple[int, bytes]]) -> None:
 
 
 def _numbered(items: Sequence[object]) -> Iterator[tuple[int, LazyImage]]:
-    """The images of all items, numbered."""
     return enumerate(image for item in items for image in images_in(item))
 
 

@@ -135,8 +135,6 @@ class Pool:
         """Start an actor in each seat that is free, and load the model on all of them.
 
         Returns: what the model shows of itself.
-        Raises: ModelLoadError if no actor starts, if the model cannot be loaded on one of them, or if a node has other
-            versions than this process or another model than the other nodes.
         """
         import ray
 
@@ -196,7 +194,6 @@ class Pool:
             thread.start()
 
     def _give(self, one: Seated) -> None:
-        """Give an actor one call after the other, until it ends or there are no more."""
         import ray
 
         while one.alive and (taken := self._waiting.take()) is not None:
@@ -313,7 +310,6 @@ class RemoteModel:
     """
 
     def __init__(self, pool: Pool, surface: Surface) -> None:
-        """Take the pool, which is started, and what the model shows of itself."""
         self.pool = pool
         self.cut_texts: set[str] = set()
         self.neither: set[Match] = set()
@@ -356,7 +352,6 @@ class OverActors:
     model: RemoteModel
 
     def __call__(self, caller: Caller, _: Asking, call: Call, items: Sequence[Any]) -> list[Any]:
-        """Return one reply or problem per item."""
         replies: list[Any] = []
         flying: deque[Work] = deque()
         sent, pool, call = 0, self.model.pool, replace(call, method=None)  # the actors have the method

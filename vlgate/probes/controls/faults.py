@@ -151,7 +151,6 @@ def opened(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
 
 
 def _instead(canary: Canary, colour: tuple[int, int, int]) -> Pixels:
-    """Return a canary with another colour in place of white."""
     pixels = canary.pixels
     white = (pixels == 255).all(axis=2, keepdims=True)
     return np.where(white, np.array(colour, np.uint8), pixels)
@@ -248,7 +247,6 @@ def _asked_geometry(asker: Asker, name: str, pixels: Callable[[Canary], Pixels])
 
 
 def _wide(canary: Canary) -> Pixels:
-    """Return a canary with the next one to its right, of shape (224, 448, 3)."""
     after = CANARIES[(CANARIES.index(canary) + 1) % len(CANARIES)]
     return np.concatenate([canary.pixels, after.pixels], axis=1)
 
@@ -294,7 +292,6 @@ def _every_4th(pixels: Pixels) -> Pixels:
 
 
 def _blocks(pixels: Pixels, side: int) -> Pixels:
-    """Enlarge an image by repeating its pixels."""
     return pixels.repeat(side, axis=0).repeat(side, axis=1)
 
 

@@ -77,7 +77,6 @@ def _padded(pixels: Pixels, chance: np.random.Generator) -> bytes:
 
 
 def _shifted(pixels: Pixels, chance: np.random.Generator) -> bytes:
-    """Shift by 1 to 4 pixels to a side, and by 1 to 4 up or down."""
     right, down = (int(one) for one in chance.integers(1, MOST_PIXELS + 1, 2) * chance.choice((-1, 1), 2))
     return as_png(shift(pixels, right, down))
 
@@ -223,7 +222,6 @@ def _share(happened: Sequence[bool]) -> float:
 
 
 def _changed(verdict: Verdict, other: Verdict) -> bool:
-    """Whether an answer is another one, or a score differs by more than rounding explains."""
     return any(differ(one, two) for one, two in zip(verdict.predictions, other.predictions, strict=True))
 
 

@@ -129,12 +129,10 @@ def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping
 
 
 def _bases(case: Case) -> set[str]:
-    """The names of the images of a case without their perturbations."""
     return {photograph(image.key) for image in images_of_case(case)}
 
 
 def _true(case: Case) -> set[tuple[str, str]]:
-    """The true texts of a case, and its questions with their answers."""
     pairs = zip(case.requests, case.truths, strict=True)
     return {(types.text_of(request), str(truth)) for request, truth in pairs if truth is not False}
 

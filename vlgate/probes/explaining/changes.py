@@ -237,7 +237,6 @@ def _mapped(case: Case, change: Callable[[Request], Request]) -> Case:
 
 def _shown_instead(image: LazyImage, hidden: LazyImage) -> Callable[[Request], Request]:
     def change(request: Request) -> Request:
-        """Show the changed image where the image stood."""
         return with_images(request, lambda own: hidden if own == image else own)
 
     return change
@@ -245,7 +244,6 @@ def _shown_instead(image: LazyImage, hidden: LazyImage) -> Callable[[Request], R
 
 def _with_text(instead: Mapping[str, str]) -> Callable[[Request], Request]:
     def change(request: Request) -> Request:
-        """Say another text, if there is one for it."""
         text = instead.get(text_of(request), text_of(request))
         return replace(request, question=text) if isinstance(request, Ask | Compare) else replace(request, text=text)
 
@@ -254,7 +252,6 @@ def _with_text(instead: Mapping[str, str]) -> Callable[[Request], Request]:
 
 def _said_instead(how: Callable[[str, str], str | None], word: str) -> Callable[[Request], Request]:
     def change(request: Request) -> Request:
-        """Change the word in the text, if it has it."""
         if isinstance(request, Ask):
             return replace(request, question=how(request.question, word) or request.question)
         if isinstance(request, Match):

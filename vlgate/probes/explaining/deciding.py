@@ -122,15 +122,12 @@ def deciding_words(case: Case, texts: Mapping[str, str], reading: Reading) -> bo
 
 
 def _texts(case: Case, image: LazyImage) -> list[str]:
-    """The texts of a case about an image."""
     return [text_of(one) for one in case.requests if image in images_of(one)]
 
 
 def _exchanged(own: SceneGraph, others: SceneGraph, box: GraphBox) -> SceneGraph:
-    """The scene with what another one has in a box."""
 
     def there(thing: SceneObject) -> bool:
-        """Whether the middle of a thing is in the box."""
         across, down = thing.box.x + thing.box.w / 2, thing.box.y + thing.box.h / 2
         return box.x <= across <= box.x + box.w and box.y <= down <= box.y + box.h
 

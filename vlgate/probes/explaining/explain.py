@@ -54,7 +54,6 @@ def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Atten
 
 
 def _asked_of(model: object) -> Iterator[tuple[str, Callable[[Sequence[Match]], Sequence[Attended]]]]:
-    """The maps that a model offers, by the name of the method."""
     if isinstance(model, Attends):
         yield "attended", model.attended
     if isinstance(model, RollsOut):
@@ -64,7 +63,6 @@ def _asked_of(model: object) -> Iterator[tuple[str, Callable[[Sequence[Match]], 
 def _maps(
     name: str, ask: Callable[[Sequence[Match]], Sequence[Attended]], pairs: Sequence[Match]
 ) -> tuple[dict[Match, Attended], str]:
-    """The map of each pair, and why there is none."""
     if not pairs:
         return {}, ""
     try:

@@ -103,7 +103,6 @@ def rate(model: str, method: str, hits: Sequence[Hit]) -> Rate:
     """Return the mean of some hits, of which there must be at least one, and Wilson's interval of ``leads``."""
 
     def mean(name: str) -> float:
-        """The mean of one figure, to four digits."""
         return round(float(np.mean([getattr(one, name) for one in hits])), 4)
 
     names = ("touches", "points", "leads", "chance_touches", "chance_points", "chance_leads")

@@ -30,15 +30,11 @@ class Decoded:
     """The pixels of an image, decoded once for all of its changed copies."""
 
     def __init__(self, image: LazyImage) -> None:
-        """Take the image; it is decoded when the first changed copy is loaded."""
         self.image = image
 
     @cached_property
     def pixels(self) -> Pixels:
-        """The pixels, shape (h, w, 3).
-
-        Raises: ImageError if the image cannot be decoded.
-        """
+        """The pixels, shape (h, w, 3)."""
         found: Pixels = np.asarray(self.image.load())
         return found
 
@@ -64,7 +60,6 @@ class HiddenLoad:
     box: Box
 
     def __call__(self) -> Image:
-        """Return the image, mode RGB."""
         from PIL import Image
 
         pixels = self.decoded.pixels.copy()
@@ -82,7 +77,6 @@ class ExchangedLoad:
     box: Box
 
     def __call__(self) -> Image:
-        """Return the image, mode RGB."""
         from PIL import Image
 
         pixels = self.decoded.pixels.copy()
@@ -305,7 +299,6 @@ def _area(box: Box) -> float:
 
 
 def _overlap(one: Box, other: Box) -> float:
-    """The shared area of two boxes as a share of what either covers."""
     across = max(0.0, min(one[2], other[2]) - max(one[0], other[0]))
     both = across * max(0.0, min(one[3], other[3]) - max(one[1], other[1]))
     return both / (_area(one) + _area(other) - both)

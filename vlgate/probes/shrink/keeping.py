@@ -25,8 +25,6 @@ def own_case(find: Row, named: Named) -> dict[str, Any]:
     Args:
         find: a line of ``shrunk.jsonl``.
         named: gives the image of a request its name in the data folder.
-
-    Raises: NotKeptError, which says why, if no own case has this shape, or an image of the find is missing.
     """
     make = _KINDS.get(find["shape"])
     if make is None:

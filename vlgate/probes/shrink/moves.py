@@ -54,7 +54,6 @@ class Truth:
     """Decides the truth of each text of a case by itself: it reads the text and looks at the graph of the image."""
 
     def __init__(self) -> None:
-        """Start with no text."""
         self._reader = Reader()
 
     def keeps(self, case: Case) -> bool:

@@ -175,7 +175,6 @@ def _other_colours(thing: GqaObject) -> list[tuple[str, float]]:
 
 @lru_cache(maxsize=1)
 def _colour_distances() -> dict[tuple[str, str], float]:
-    """The distance of each two colours in CIELAB, as a share of the largest one."""
     import cv2
 
     rgb = np.array([list(ALL_COLOURS.values())], dtype=np.float32) / 255
@@ -198,7 +197,6 @@ def _moved(graph: Graph, *, name: str, by: tuple[int, int]) -> Graph:
 
 
 def _resized(graph: Graph, *, name: str, factor: float) -> Graph:
-    """The thing about the same centre."""
     thing = graph["objects"][name]
     width, height = max(1, round(thing["w"] * factor)), max(1, round(thing["h"] * factor))
     x, y = thing["x"] + (thing["w"] - width) // 2, thing["y"] + (thing["h"] - height) // 2
@@ -226,7 +224,6 @@ def _with(graph: Graph, name: str, thing: object) -> Graph:
 
 
 def _relations(objects: Mapping[str, GqaObject], one: str, edited: str) -> list[GqaRelation]:
-    """The relations of a thing; those of place with the edited thing are found again."""
     kept: list[GqaRelation] = [
         link for link in objects[one]["relations"] if link["name"] not in _PLACES or edited not in (one, link["object"])
     ]
@@ -293,7 +290,6 @@ def uncut(moves: tuple[Move, ...], graphs: Collection[Graph]) -> tuple[Move, ...
 
 
 def _inside(graph: Graph, share: float) -> bool:
-    """Whether all things are inside an image that loses this share at each side."""
     across, down = graph["width"] * share, graph["height"] * share
     return all(
         thing["x"] >= across - _LOST * thing["w"]

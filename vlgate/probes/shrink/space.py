@@ -255,7 +255,6 @@ def _others(text: Text, parse: Parsed | None) -> Iterator[Text]:
 
 
 def _share(text: Text, other: Text) -> float:
-    """The share of words that differ, always above 0."""
     words, others = text.words.split(), other.words.split()
     return max(1 - SequenceMatcher(None, words, others, autojunk=False).ratio(), 1 / (len(words) + len(others)))
 
