@@ -140,12 +140,8 @@ def arranged(
 ) -> Arranged:
     """Arrange n distinct items.
 
-    Args:
-        items: the items.
-        keys: what each is to the model apart from its images.
-        seed: of the order; None to keep that of ``items``.
-        compared: the images whose pixels are compared.
-        dedupe: whether items of equal images and keys are asked once.
+    ``keys`` hold what each item is to the model apart from its images; with ``dedupe``, items of equal images and keys
+    are asked once. The pixels of the images ``compared`` are noted. ``seed`` is that of the order; None keeps it.
     """
     pixels = SeenPixels()
     watched = pixels.watched_in(items, compared)

@@ -39,6 +39,11 @@ def images_in(item: object) -> tuple[LazyImage, ...]:
     return (item,) if isinstance(item, LazyImage) else ()
 
 
+def images_of_case(case: Case) -> tuple[LazyImage, ...]:
+    """Return the different images of a case, in the order of its requests."""
+    return tuple(dict.fromkeys(image for request in case.requests for image in images_of(request)))
+
+
 def with_images_in(item: object, change: Callable[[LazyImage], LazyImage]) -> object:
     """Return an item with each of its images changed."""
     if isinstance(item, Match | Ask | Compare):

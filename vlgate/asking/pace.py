@@ -39,12 +39,8 @@ def pace(
 ) -> Pace | None:
     """Ask a model a sample of a run's cases, and measure the time.
 
-    Args:
-        predictor: the model.
-        batches: the batches of the run.
-        name: seeds the sample.
-        together: whether the cases share calls of the model; otherwise each is asked on its own.
-        short: whether to measure a short run, too, because its controls ask much more than its cases.
+    With ``together`` the cases share calls of the model. With ``short`` a short run is measured, too, because its
+    controls ask much more than its cases. ``name`` seeds the sample.
 
     The model itself is asked, not the memory of its replies.
 

@@ -52,10 +52,7 @@ class Flaw:
 def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) -> tuple[Flaw, ...]:
     """Look for flaws in a task.
 
-    Args:
-        task: the task to examine.
-        elsewhere: the ``true_texts`` of other tasks, to find foils that are captions there; it may include those of
-            this task.
+    ``elsewhere`` holds the ``true_texts`` of other tasks, to find foils that are captions there.
 
     Returns: the flaws that were found, in a fixed order. A case counts once for each flaw; a case whose texts are equal
         does not also count as a true foil.

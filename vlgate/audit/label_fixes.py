@@ -106,10 +106,7 @@ def applied(
 ) -> tuple[tuple[Task, ...], tuple[str, ...]]:
     """Correct or leave out the disputed cases of some tasks.
 
-    Args:
-        tasks: the tasks, with all their cases.
-        disputes: the disputes; several may be about a case if they do the same to it.
-        known: the ids of all tasks that there are.
+    ``known`` holds the ids of all tasks that there are. Several disputes may be about a case if they do the same to it.
 
     Returns: the tasks, which count what was left out by claim, and what was corrected; and notes on the disputes that
         are about tasks that are not among these, or of ``KNOWN`` about cases that are not in the data.

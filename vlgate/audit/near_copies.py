@@ -55,9 +55,6 @@ def near_copies(tasks: Sequence[Task]) -> dict[str, Flaw]:
     the same key, or the same number of COCO or Visual Genome, without the folder, the extension and COCO's former
     prefix. The time is linear in the number of cases.
 
-    Args:
-        tasks: the tasks, with different ids.
-
     Returns: a flaw per task that has such cases, by id; its sentence names the other tasks, with how many there are.
 
     >>> near_copies([])
@@ -80,10 +77,6 @@ def copied(cases: Sequence[Case], enough: int) -> tuple[str, ...] | None:
     into differ by at most 2 of 255 on average, and by more than 12 in one cell at most. So a photograph that is stored
     as another JPEG, resized or altered in a pixel is a copy, and one in which a small thing has moved is not.
     An image that cannot be read is compared by its name.
-
-    Args:
-        cases: the cases of a task.
-        enough: the number of different cases that is asked for.
 
     Returns: the ids of the copies; None if at least ``enough`` of the cases differ.
 

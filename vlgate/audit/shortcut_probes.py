@@ -222,9 +222,7 @@ class Trigrams:
     def mean_logs(self, trained: BoolArray, folds: IntArray) -> FloatArray:
         """Return the mean log-probability of the words of each text, its end included, shape (m,).
 
-        Args:
-            trained: which texts the model is trained on, shape (m,).
-            folds: the fold of each text, shape (m,); a text is scored by the counts of the other folds.
+        A text is scored by the counts of the other folds, as far as they are ``trained`` on; all of shape (m,).
         """
         kept, place = trained[self._rows], folds[self._rows]
         keys = (*self._after, *self._contexts)

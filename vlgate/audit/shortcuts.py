@@ -85,10 +85,8 @@ class Shortcuts:
 def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
     """Score every case of a task by its texts alone.
 
-    Args:
-        task: the task; the order of its cases makes no difference.
-        lm: the causal language model of the probe ``likelihood``; None for trigrams of the true texts of the other
-            folds.
+    ``lm`` is the causal language model of the probe ``likelihood``; None for trigrams of the true texts of the other
+    folds. The order of the cases makes no difference.
 
     Returns: the scores. The probes are not run on a task of fewer images than folds, nor on one without a choice.
     """

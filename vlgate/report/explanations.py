@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from vlgate.asking.items import images_of_case
 from vlgate.errors import ImageError
-from vlgate.probes.explaining.changes import images_of_case
 from vlgate.probes.explaining.rates import beside
 from vlgate.probes.explaining.record import ATTENDS, Explained, Explanation, of_the_true_text
 from vlgate.probes.explaining.regions import heat

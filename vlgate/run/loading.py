@@ -18,7 +18,7 @@ from vlgate.asking.checks.check import ROUNDING, Check, together
 from vlgate.asking.checks.invariance import Anew, check_batch_invariance, check_determinism
 from vlgate.asking.checks.polarity import check_polarity
 from vlgate.asking.checks.precision import check_precision, drawn, lacks_room
-from vlgate.asking.items import Copies, gets_names
+from vlgate.asking.items import Copies, gets_names, images_of_case
 from vlgate.asking.predictor import ModelPredictor, threshold_of
 from vlgate.errors import ModelLoadError, ModelReplyError, described, printable
 from vlgate.models.checkpoints.device import device_name, pick_device, room_of, share_threads
@@ -35,7 +35,7 @@ from vlgate.run.remembering import cache_use, keep_checks, kept_checks, remember
 from vlgate.sources.graphs.generated import GENERATED
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks
-from vlgate.types import Answerer, Ask, Case, Compare, Comparer, LazyImage, Prepared, Request, Task, images_of
+from vlgate.types import Answerer, Ask, Case, Compare, Comparer, Prepared, Request, Task
 
 # The batch size that fits a model on a device: found once, as memory runs out, and remembered for the next run.
 
@@ -255,13 +255,9 @@ def _of_other_images(tasks: Sequence[Task]) -> list[Case]:
     """The first case of each task that shares no image with the first case: many in a row may be about one image."""
     found: list[Case] = []
     for first, *others in (task.cases for task in tasks if task.cases):
-        images = _images(first)
-        found += islice((one for one in others if images.isdisjoint(_images(one))), 1)
+        images = set(images_of_case(first))
+        found += islice((one for one in others if images.isdisjoint(images_of_case(one))), 1)
     return found
-
-
-def _images(case: Case) -> set[LazyImage]:
-    return {image for request in case.requests for image in images_of(request)}
 
 
 def _call_of_each_kind(tasks: Sequence[Task], size: int) -> list[Request]:

@@ -167,10 +167,6 @@ class Store:
     def put(self, model: str, entries: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
         """Add records; a key that is there already keeps its value, because another run may have used that.
 
-        Args:
-            model: the name under which the records are listed and cleared.
-            entries: values by key.
-
         Returns: the values of keys that were there with another value.
         """
         if self._opened is None or not entries:

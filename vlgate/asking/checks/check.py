@@ -55,13 +55,9 @@ def compare(
 ) -> Check:
     """Compare the replies of several rounds to the same requests.
 
-    Args:
-        name: the name of the check.
-        rounds: the replies of each round; all rounds hold the same requests.
-        sentences: how the requests were asked, and what to do if the replies differ by more than rounding.
-        tolerance: the largest difference of two scores of one request that rounding explains. If the largest score is
-            above 1, the tolerance is relative to it.
-        cases: the cases that the requests belong to.
+    ``sentences`` say how the requests were asked, and what to do if the replies differ by more than rounding.
+    ``tolerance`` is the largest difference of two scores of one request that rounding explains, relative to the largest
+    score if that is above 1. ``cases`` are those that the requests belong to.
 
     Requests that failed in a round are left out: a service that is busy is not a model that changes its mind.
 

@@ -30,11 +30,6 @@ def check_polarity(model: Predictor, tasks: Sequence[Task], seed: int) -> Check:
     others are drawn. If replies are missing, more captions are tried. Ties and comparisons without a reply are left
     out.
 
-    Args:
-        model: the model to ask; its exceptions pass through.
-        tasks: the tasks of the run.
-        seed: the seed of the draw of captions.
-
     Returns: ``suspect`` if true texts win significantly less than half of the comparisons (exact two-sided binomial
         test, p < ``SIGNIFICANT``); ``not applicable`` if there are too few comparisons for a significant result;
         otherwise ``ok``, also for a model at chance, with a sentence that says so.

@@ -27,12 +27,7 @@ def check_precision(
 ) -> Check:
     """Count the cases whose verdict differs between a model in half precision, or compiled, and plain float32.
 
-    Args:
-        model: the model in half precision, or compiled.
-        full: the same model in float32, not compiled.
-        batches: the cases that both are asked, as ``drawn`` returns them.
-        asked: how ``model`` runs, for the sentence: ``bfloat16``, ``compiled float32``.
-        confidence: of the interval for the share of all cases of the run.
+    ``full`` is the model in plain float32, ``asked`` says how ``model`` runs (``bfloat16``, ``compiled float32``).
 
     Returns: ``suspect`` if a verdict changes, with how many, in which direction, and an interval for all cases.
         ``share`` is the share of cases that keep their verdict, ``largest`` the largest difference of two scores.
@@ -83,10 +78,6 @@ def lacks_room(device: str, root: Path = Path("/")) -> str:
 
     In half precision the model takes at most the memory that this process holds now, or holds on the GPU, so float32
     takes at most twice as much. A model for a GPU is first loaded into the machine's own memory.
-
-    Args:
-        device: a name that ``torch.device`` accepts.
-        root: the folder that holds ``proc`` and ``sys``.
     """
     held, free = _held(root), _free(root)
     places = {"this machine": free}

@@ -89,11 +89,7 @@ class Scorer:
     def ask(self, call: Call, items: tuple[object, ...], files: dict[str, int], *pixels: Pixels | Failed) -> Outcome:
         """Call a method of the model on some items; see ``Caller``.
 
-        Args:
-            call: the method.
-            items: what to call it on.
-            files: the sizes of the files that the items need.
-            pixels: the pixels of the images that have no file here.
+        ``files`` holds the sizes of the files that the items need, ``pixels`` the images that have no file here.
         """
         if file := absent(files):
             return NotHere(file=file)

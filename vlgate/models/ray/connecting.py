@@ -35,11 +35,7 @@ class Node:
 
 
 def check_address(address: str) -> None:
-    """Check, before anything is loaded, that Ray is installed and that something listens at the address.
-
-    Args:
-        address: ``auto``, or ``HOST:PORT``.
-    """
+    """Check, before anything is loaded, that Ray is installed and that something listens at the address."""
     if importlib.util.find_spec("ray") is None:
         raise OptionError(f"--ray={address} needs Ray, which is not installed; pip install 'vlgate[ray]'")
     if address.startswith("ray://"):
@@ -133,10 +129,8 @@ class Seat:
 def seats(found: Sequence[Node], device: str, environment: Mapping[str, str] | None = None) -> tuple[Seat, ...]:
     """Place the actors.
 
-    Args:
-        found: the nodes of the cluster.
-        device: ``auto`` takes the GPUs if the cluster has some, ``cuda`` needs them, ``cpu`` uses none.
-        environment: the variables of the run; ``OMP_NUM_THREADS`` sets the number of threads of every actor.
+    ``auto`` takes the GPUs if the cluster has some, ``cuda`` needs them, ``cpu`` uses none. ``OMP_NUM_THREADS`` in the
+    environment sets the number of threads of every actor.
 
     Returns: one seat per GPU, or one per node that has CPUs.
 

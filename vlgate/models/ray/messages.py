@@ -220,10 +220,7 @@ class ImageStore:
     def wired(self, items: Sequence[object], *, by_pixels: bool, all_by_pixels: bool = False) -> Wired:
         """Prepare the items of one call.
 
-        Args:
-            items: texts, images, or requests with images.
-            by_pixels: whether the files of this run are not on the actor's node.
-            all_by_pixels: whether images that need no file are sent as pixels, too.
+        ``by_pixels`` sends images that need files as pixels, ``all_by_pixels`` every image.
         """
         files: dict[str, int] = {}
         pixels: list[Any] = []

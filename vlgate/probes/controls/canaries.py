@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import comb
@@ -115,6 +115,17 @@ class Asker:
         found = [[said[one].score if said[one].score is not None else np.nan for one in row] for row in rows]
         return np.array(found, dtype=np.float64)
 
+    def views(
+        self,
+        name: str,
+        canaries: Sequence[Canary],
+        view: Callable[[Canary], bytes | Pixels],
+        form: str = "There is a {} {}.",
+    ) -> FloatArray:
+        """Ask about a view of each canary, in one call, each with its own texts; scores of shape (n, 4)."""
+        images = [self.image(f"{name}/{place}.png", view(canary)) for place, canary in enumerate(canaries)]
+        return self.scores(images, [canary.texts(form) for canary in canaries])
+
     def cut(self, image: LazyImage, text: str) -> bool:
         """Return whether the model says that it does not read a text to its end."""
         request = Match(image=image, text=text)
@@ -183,10 +194,7 @@ def distance(some: FloatArray, others: FloatArray) -> float:
 def follows(replies: FloatArray, twin: FloatArray, right: FloatArray) -> bool:
     """Return whether replies are those to a wrong twin of some pictures, and not those to the right pictures.
 
-    Args:
-        replies: scores of shape (n, k).
-        twin: the scores of the twins.
-        right: the scores of the pictures as they should arrive.
+    All are scores of shape (n, k).
 
     >>> follows(np.array([[1.0, 2.0]]), np.array([[1.0, 2.0]]), np.array([[5.0, 1.0]]))
     True
@@ -215,10 +223,7 @@ def recognised(scores: FloatArray) -> FloatArray:
 def better(view: FloatArray, plain: FloatArray, by: float) -> bool:
     """Return whether canaries are understood better in a view than as they are.
 
-    Args:
-        view: the replies to n canaries in the view, shape (n, 4).
-        plain: the replies to them as they are.
-        by: how many times as large the mean lead must be.
+    Both hold the replies to n canaries, shape (n, 4); ``by`` is how many times as large the mean lead must be.
 
     Returns: whether it is, whether more canaries lead further than a fair coin would say, and whether more are
         recognised in the view than by guessing (one-sided exact binomial tests, p < ``SIGNIFICANT``).

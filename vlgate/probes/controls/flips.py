@@ -12,6 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from vlgate.asking.checks.check import ROUNDING
+from vlgate.asking.items import images_of_case
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import VlgateError
 from vlgate.images.files import file_image
@@ -43,7 +44,6 @@ from vlgate.types import (
     Read,
     Request,
     Verdict,
-    images_of,
     with_images,
 )
 
@@ -150,15 +150,11 @@ def _measured(sample: Sample, predictor: ModelPredictor, folder: Path) -> Contro
     )
 
 
-def _images(case: Case) -> list[LazyImage]:
-    return list(dict.fromkeys(image for one in case.requests for image in images_of(one)))
-
-
 def _written(sample: Sample, folder: Path) -> tuple[dict[str, dict[LazyImage, LazyImage]], Counter[str]]:
     """Write the variants of all images; return them by name and image, and how many could not be made."""
     files: dict[str, dict[LazyImage, LazyImage]] = {}
     left_out: Counter[str] = Counter()
-    for number, image in enumerate(dict.fromkeys(image for case in sample.cases for image in _images(case))):
+    for number, image in enumerate(dict.fromkeys(image for case in sample.cases for image in images_of_case(case))):
         try:
             pixels: Pixels = np.asarray(image.load())
         except VlgateError:  # a model that needs no file replies without one
@@ -177,7 +173,7 @@ def _written(sample: Sample, folder: Path) -> tuple[dict[str, dict[LazyImage, La
 
 def _with(case: Case, shown: Mapping[LazyImage, LazyImage]) -> Case | None:
     """Return a case with other images, or None if it has no image or one of them has no variant."""
-    images = _images(case)
+    images = images_of_case(case)
     if not images or not shown.keys() >= set(images):
         return None
     return replace(case, requests=tuple(with_images(one, shown.__getitem__) for one in case.requests))

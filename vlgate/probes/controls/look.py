@@ -11,8 +11,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate import types
 from vlgate.asking.batching import Call, Problem
+from vlgate.asking.items import images_of_case
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import printable
 from vlgate.judging.verdicts import judge, unread
@@ -35,6 +35,7 @@ from vlgate.types import (
     Request,
     Task,
     Verdict,
+    text_of,
     with_images,
 )
 
@@ -89,22 +90,12 @@ def _prediction(question: Ask, reply: str | Problem) -> Prediction:
 _TRIED = 64  # cases; a task in which so many share an image or a true text with a case has no other one to show
 
 
-def images_of_case(case: Case) -> tuple[LazyImage, ...]:
-    """Return the different images of a case, in the order of its requests."""
-    return tuple(dict.fromkeys(image for one in case.requests for image in types.images_of(one)))
-
-
 def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping[LazyImage, LazyImage]]:
     """Choose for each case the images of another case of its task.
 
     The cases of the task are put in a random order, and each is shown the images of the next one that shares neither an
     image nor a true text nor a question with its answer. So a case never sees its own image, a part of it or a
     perturbed copy, and what is true of it is not known to be true of what it sees. It may still be true by chance.
-
-    Args:
-        task: the task, from all of whose cases the images are taken.
-        cases: the cases to choose for.
-        seed: the seed of the run.
 
     Returns: by the id of the case, the other image of each of its images; cases without one are absent.
     """
@@ -134,7 +125,7 @@ def _bases(case: Case) -> set[str]:
 
 def _true(case: Case) -> set[tuple[str, str]]:
     pairs = zip(case.requests, case.truths, strict=True)
-    return {(types.text_of(request), str(truth)) for request, truth in pairs if truth is not False}
+    return {(text_of(request), str(truth)) for request, truth in pairs if truth is not False}
 
 
 # The conditions of the control ``look``: what a model is shown, or told, in the place of the image of a case.

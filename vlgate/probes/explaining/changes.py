@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from types import MappingProxyType
 
-from vlgate import types
+from vlgate.asking.items import images_of_case
 from vlgate.probes.explaining.margin import Margin, margin_of
 from vlgate.probes.explaining.record import Method, Part
 from vlgate.probes.explaining.regions import WINDOWS, from_another, hidden
@@ -134,13 +134,7 @@ class Subject:
 def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes, segments: Boxes) -> Subject | None:
     """Return a case with all the changes that explain it, or None if it has no margin; nothing is asked yet.
 
-    Args:
-        task: the id of its task.
-        shape: the shape of its task.
-        case: the case.
-        model: the model that will be asked, for the way in which it answers.
-        boxes: the boxes that the model looks at; may be empty.
-        segments: the segments of the images; may be empty.
+    ``boxes`` are those that the model looks at; they and ``segments`` may be empty.
     """
     margin = margin_of(case, shape, model)
     if margin is None:
@@ -151,11 +145,6 @@ def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes,
         if (changed := margin_of(copy, shape, model)) is not None
     )
     return Subject(task=task, case=case, margin=margin, changes=tuple(changes))
-
-
-def images_of_case(case: Case) -> tuple[LazyImage, ...]:
-    """Return the different images of a case, in the order of its requests."""
-    return tuple(dict.fromkeys(image for one in case.requests for image in types.images_of(one)))
 
 
 def texts_of(case: Case) -> tuple[str, ...]:

@@ -179,11 +179,6 @@ def heat(boxes: Sequence[Box], effects: FloatArray, side: int = 64) -> FloatArra
 
     If several of the smallest have the same size, as windows have, it is the mean of their effects.
 
-    Args:
-        boxes: n boxes.
-        effects: the effect of changing each of them, shape (n,).
-        side: the rows and columns of the map.
-
     Returns: an array of shape (side, side).
 
     >>> heat([(0, 0, 0.5, 1), (0, 0, 1, 1)], np.array([1.0, 0.5]), side=2).tolist()
@@ -234,9 +229,6 @@ def segments(pixels: Pixels) -> tuple[Box, ...]:
     A part is a connected area that stands out from the image's median colour, at one of three thresholds, or a
     connected area of one of a few colours, which are found by k-means (Lloyd 1982). So things, and their parts, are
     likely among the boxes, whatever the image shows.
-
-    Args:
-        pixels: the image, shape (h, w, 3).
 
     Returns: boxes; none for an image of one colour. The same image gives the same boxes.
     """

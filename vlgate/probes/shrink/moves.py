@@ -125,9 +125,7 @@ class Move:
 def perturbed(case: Case, moves: Sequence[Move]) -> Case:
     """Return the case with the same changes to all its images and texts; its truths stay the same.
 
-    Args:
-        case: the case to change.
-        moves: moves of different kinds; images are changed in this order.
+    The moves are of different kinds; images are changed in this order.
 
     Returns: a case of the same id, with new requests; the key of an image names its changes (``2357834#blur1.3``).
     """

@@ -254,12 +254,7 @@ _LOST = 0.1
 
 
 def scene_moves(case: Case, truth: Truth) -> tuple[tuple[Move, ...], ...]:
-    """Return the edits of each drawn image of a case, in directions, each from the smallest to the largest.
-
-    Args:
-        case: the case.
-        truth: what decides whether an edited scene leaves the truths as they were.
-    """
+    """Return the edits of each drawn image of a case, in directions, each from the smallest to the largest."""
     texts = " ".join(text_of(request).words for request in case.requests).lower()
     fixed = _COMPARED.search(texts) is not None
     images = {image.key: image for request in case.requests for image in images_of(request)}

@@ -154,12 +154,8 @@ def smallest_change(
     not always true, so a smaller change than the one it finds may break the case too. An edit of a scene or a region
     is the smallest single one if the budget is large enough for all of them.
 
-    Args:
-        batch: the batch of one case.
-        model: the model to ask; its exceptions pass through.
-        budget: the largest number of requests that the model is asked, including the case's own; none is asked twice.
-        seed: the seed of all random choices.
-        families: the kinds of changes to try.
+    ``budget`` is the largest number of requests that the model is asked, including the case's own; none is asked twice.
+    The model's exceptions pass through.
 
     Returns: the search. It is the same for the same arguments if the model gives the same replies. Hypothesis stops
         shrinking after five minutes, so the change can be larger for a very slow model.

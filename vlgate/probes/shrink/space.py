@@ -159,10 +159,6 @@ def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
     and rotation, because it may have been cropped to the objects in question. The words of all texts, choices and
     answers of the case count.
 
-    Args:
-        case: the case.
-        families: the kinds of changes to return.
-
     Returns: the changes; a case without images has no image changes.
 
     >>> from vlgate.types import Match, LazyImage
