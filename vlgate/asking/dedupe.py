@@ -107,15 +107,11 @@ class SeenPixels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arranged:
-    """A step for some distinct items: each of those that are the same to the model is asked once, in a hashed order.
+    """A step for n distinct items: each of those that are the same to the model is asked once, in a hashed order.
 
-    It is made once for all methods that are asked about the items.
-
-    Attributes:
-        keys: what each of n items is to the model apart from its images.
-        asked: those that are asked, in the order of the asking; the pixels of some are noted.
-        places: of the replies to the n items among the replies to ``asked``; None if they are in one order.
-        pixels: the noted pixels.
+    It is made once for all methods that are asked about the items. ``keys`` are what each is to the model apart from
+    its images, ``asked`` those that are asked, with noted ``pixels``. ``places`` are those of the n replies among the
+    replies to ``asked``; None if they are in one order.
     """
 
     keys: Sequence[Hashable]

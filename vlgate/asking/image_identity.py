@@ -39,9 +39,6 @@ def is_dated(path: str) -> bool:
     """Return whether every change of a file shows in its ctime (``os.stat_result.st_ctime_ns``).
 
     On Windows it is the time of the file's creation. On macOS, other disks than the system's may be in any format.
-
-    >>> is_dated("C:/photos/1.png") if os.name == "nt" else False
-    False
     """
     real = os.path.realpath(path)
     if sys.platform == "darwin":

@@ -23,8 +23,6 @@ _MARKS = {(False, False): b".", (True, False): b"!", (False, True): b"?", (True,
 def packed(reply: Reply, *, cut: bool = False, neither: bool = False) -> bytes:
     """Return a reply as bytes; ``cut`` and ``neither`` are those of ``vlgate.types.Prediction``.
 
-    A row whose numbers are those of a float32 network takes 4 bytes a number, any other one 8.
-
     >>> unpacked(packed(0.25)), unpacked(packed("yes", cut=True))
     ((0.25, False), ('yes', True))
     """
@@ -35,6 +33,7 @@ def packed(reply: Reply, *, cut: bool = False, neither: bool = False) -> bytes:
         return b"n" + mark + struct.pack("<d", reply)
     with np.errstate(over="ignore"):  # a number that float32 lacks is stored as float64
         halved = reply.astype("<f4")
+    # a row of a float32 network takes 4 bytes a number, any other one 8
     exact = np.array_equal(halved.astype(np.float64), reply)
     return (b"h" if exact else b"r") + mark + (halved if exact else reply.astype("<f8")).tobytes()
 
@@ -52,11 +51,7 @@ def unpacked(value: bytes) -> tuple[Reply, bool]:
 
 
 def says_neither(value: bytes) -> bool:
-    """Return whether ``packed`` was told that the answer probably begins with neither yes nor no.
-
-    >>> says_neither(packed(0.25, neither=True)), says_neither(packed(0.25))
-    (True, False)
-    """
+    """Return whether ``packed`` was told that the answer probably begins with neither yes nor no."""
     return value[1:2] in (b"?", b"&")
 
 

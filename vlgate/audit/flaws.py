@@ -56,9 +56,6 @@ def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) ->
 
     Returns: the flaws that were found, in a fixed order. A case counts once for each flaw; a case whose texts are equal
         does not also count as a true foil.
-
-    >>> examine(Task(id="x/y", capability="foil", shape="pair", cases=()))
-    ()
     """
     found = list(_contrasts(task))
     here = {(key, true) for _, key, true, _ in found}
@@ -97,11 +94,7 @@ def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) ->
 
 
 def true_texts(tasks: Iterable[Task]) -> set[tuple[str, str]]:
-    """Return the texts that tasks call true of an image, as pairs (key of the image, text).
-
-    >>> true_texts([])
-    set()
-    """
+    """Return the texts that tasks call true of an image, as pairs (key of the image, text)."""
     return {(key, true) for task in tasks for _, key, true, _ in _contrasts(task)}
 
 

@@ -88,9 +88,6 @@ def fingerprint(cases: Iterable[Case]) -> str:
     """Return 16 digits that tell whether cases ask the same as others, in the same order: images, texts and choices.
 
     The truths are not in them.
-
-    >>> fingerprint([])
-    'e4a6a0577479b2b4'
     """
     found = blake2b(digest_size=8)
     for case in cases:
@@ -130,11 +127,7 @@ def applied(
 
 
 def reported(tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Return a note for each task with labels that ``KNOWN`` disputes, which says how many, by claim.
-
-    >>> reported([])
-    ()
-    """
+    """Return a note for each task with labels that ``KNOWN`` disputes, which says how many, by claim."""
     found, _ = _fitting(tasks, read_disputes([KNOWN]))
     counts = Counter((one.task, one.claim) for one in found if one.task in {task.id for task in tasks})
     by_task: dict[str, list[str]] = {}

@@ -47,11 +47,7 @@ def parsed_size(text: str) -> int:
 
 
 def shown_size(size: int) -> str:
-    """Return a number of bytes as a reader wants it.
-
-    >>> shown_size(512), shown_size(3_500_000), shown_size(10 * 2**30)
-    ('512 B', '3.5 MB', '10.7 GB')
-    """
+    """Return a number of bytes as a reader wants it."""
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= factor:
             return f"{size / factor:.1f} {unit}"

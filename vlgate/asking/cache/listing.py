@@ -65,11 +65,9 @@ def unread_files(folder: Path) -> list[Kept]:
 
 
 def cleared(folder: Path, begins: str, before: float) -> tuple[int, int]:
-    """Remove the replies of the models whose names begin so that were kept before a time, in seconds.
+    """Remove the replies of the models whose names begin so, kept before a time; return how many, and freed bytes.
 
     Without a beginning, damaged files and those of other versions are removed too, if they did not change after it.
-
-    Returns: how many replies were removed, and the bytes of the disk that are free now.
     """
     size = _size(folder)
     for file in [] if begins else [*other_versions(folder), *folder.glob(_ASIDE)]:

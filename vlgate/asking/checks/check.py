@@ -57,14 +57,12 @@ def compare(
 
     ``sentences`` say how the requests were asked, and what to do if the replies differ by more than rounding.
     ``tolerance`` is the largest difference of two scores of one request that rounding explains, relative to the largest
-    score if that is above 1. ``cases`` are those that the requests belong to.
-
-    Requests that failed in a round are left out: a service that is busy is not a model that changes its mind.
+    score if that is above 1. Requests that failed in a round are left out: a service that is busy is not a model that
+    changes its mind.
 
     Returns: ``suspect`` if a score differs by more than the tolerance, if an answer changes, or if a yes or no changes
         although the score stays the same; also if more than ``MOST_FAILED`` of the requests with a reply have none in
-        another round, with the cause. Otherwise ``ok``; if scores differ, the sentence says how many verdicts of the
-        cases the rounding could change. ``not applicable`` if no request has a reply.
+        another round. ``not applicable`` if no request has a reply.
     """
     asked, advice = sentences
     requests = [request for request in rounds[0] if any(replies[request].problem is None for replies in rounds)]

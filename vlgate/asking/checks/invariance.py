@@ -190,15 +190,11 @@ def check_determinism(
     first: Replies | None = None,
     anew: Anew = "",
 ) -> Check:
-    """Check whether replies change when the same requests are asked again, in the same order.
-
-    The first ``REQUESTS`` distinct requests are asked twice.
+    """Check whether replies change when the first ``REQUESTS`` distinct requests are asked again, in the same order.
 
     The model must not cache its replies. ``cases`` are those of the requests, to count the verdicts that rounding could
     change; ``first`` is the round of ``together``, if the model was asked it already. With ``anew`` "all", images get
     other names in the second round.
-
-    Returns: the check; see ``rounds.compare``.
     """
     first = together(model, requests) if first is None else first
     rounds = (first, asked_as(model, list(first), renamed) if anew == "all" else model.predict(list(first)))

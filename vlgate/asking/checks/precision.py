@@ -27,11 +27,8 @@ def check_precision(
 ) -> Check:
     """Count the cases whose verdict differs between a model in half precision, or compiled, and plain float32.
 
-    ``full`` is the model in plain float32, ``asked`` says how ``model`` runs (``bfloat16``, ``compiled float32``).
-
-    Returns: ``suspect`` if a verdict changes, with how many, in which direction, and an interval for all cases.
-        ``share`` is the share of cases that keep their verdict, ``largest`` the largest difference of two scores.
-        ``not applicable`` if no case is judged with both models.
+    ``asked`` says how ``model`` runs (``bfloat16``, ``compiled float32``). The sentence says how many verdicts change,
+    in which direction, and an interval for all cases.
     """
     requests = [request for batch in batches for case in batch.cases for request in case.requests]
     half_replies, full_replies = model.predict(requests), full.predict(requests)

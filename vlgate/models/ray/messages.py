@@ -304,11 +304,7 @@ def _numbered(items: Sequence[object]) -> Iterator[tuple[int, LazyImage]]:
 
 
 def absent(files: dict[str, int]) -> str:
-    """Return a file that is not on this machine, cannot be read or has another size here; empty if all are there.
-
-    >>> absent({"/no/such/file": 7})
-    '/no/such/file'
-    """
+    """Return a file that is not on this machine, cannot be read or has another size here; empty if all are there."""
     for file, size in files.items():
         try:
             if os.stat(file).st_size != size or not os.access(file, os.R_OK):  # noqa: PTH116  # as above

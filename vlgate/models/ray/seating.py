@@ -76,8 +76,6 @@ def check_versions(theirs: Mapping[str, str], node: str, ours: Mapping[str, str]
     """Compare the versions on a node with those of this process.
 
     A package that this process does not have is not compared: the model is loaded on the nodes only.
-
-    >>> check_versions({"Python": "3.11.2", "torch": "2.6.0"}, "10.0.0.7", {"Python": "3.11.2"})
     """
     differ = [
         f"{name} {theirs.get(name, 'is missing')} there and {version} here"

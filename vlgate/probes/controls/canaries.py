@@ -147,11 +147,7 @@ class Finding:
 
     @property
     def says(self) -> str:
-        """The finding in a sentence.
-
-        >>> Finding(bug="lost image", why="all replies are the same", or_else=("wrong image",)).says
-        'lost image, or wrong image: all replies are the same'
-        """
+        """The finding in a sentence."""
         return f"{', or '.join((self.bug, *self.or_else))}: {self.why}"
 
 
@@ -159,13 +155,8 @@ class Finding:
 class Diagnosis:
     """What the canaries say about a model.
 
-    Attributes:
-        findings: the faults; empty if the pictures arrive as they are.
-        recognised: for each canary 1.0 if its own text leads, else 0.0, shape (n,); empty if there is no reply.
-        chance: the share that guessing recognises.
-        requests: how many requests were asked.
-        inapplicable: why nothing can be said; empty if something can.
-        notes: what was not looked at, and why.
+    ``recognised`` has 1.0 for each canary whose own text leads, else 0.0, shape (n,); it is empty if there is no reply.
+    ``chance`` is the share that guessing recognises; ``inapplicable`` says why nothing can be said.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -221,12 +212,10 @@ def recognised(scores: FloatArray) -> FloatArray:
 
 
 def better(view: FloatArray, plain: FloatArray, by: float) -> bool:
-    """Return whether canaries are understood better in a view than as they are.
+    """Return whether n canaries are understood better in a view than as they are, from the replies of shape (n, 4).
 
-    Both hold the replies to n canaries, shape (n, 4); ``by`` is how many times as large the mean lead must be.
-
-    Returns: whether it is, whether more canaries lead further than a fair coin would say, and whether more are
-        recognised in the view than by guessing (one-sided exact binomial tests, p < ``SIGNIFICANT``).
+    The mean lead must be ``by`` times as large, more canaries must lead further than a fair coin would say, and more be
+    recognised than by guessing (one-sided exact binomial tests, p < ``SIGNIFICANT``).
     """
     ahead, before = leads(view), leads(plain)
     if not ahead.mean() > max(0.0, by * float(before.mean())):
@@ -242,9 +231,5 @@ def behind(scores: FloatArray) -> bool:
 
 
 def tail(successes: int, n: int, chance: float = 0.5) -> float:
-    """Return the exact probability of at least so many successes in n draws.
-
-    >>> tail(2, 2), tail(0, 9)
-    (0.25, 1.0)
-    """
+    """Return the exact probability of at least so many successes in n draws."""
     return min(1.0, sum(comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(successes, n + 1)))

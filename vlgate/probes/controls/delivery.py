@@ -46,12 +46,7 @@ _NONE = np.zeros(0)
 
 
 def diagnose(predictor: ModelPredictor) -> Diagnosis:
-    """Ask a model about the canaries, at most ``MOST_REQUESTS`` requests.
-
-    The model itself is asked, never a memory of its replies; its exceptions pass through.
-
-    Returns: the faults that the replies show, and which canaries it recognises.
-    """
+    """Ask a model, never a memory of its replies, about the canaries: at most ``MOST_REQUESTS`` requests."""
     if match_adapter(predictor.model) in {None, "match by perplexity"}:
         return _nothing(0, "the model compares no text with a picture")
     with TemporaryDirectory(prefix="vlgate-canaries-") as folder:

@@ -91,13 +91,11 @@ _TRIED = 64  # cases; a task in which so many share an image or a true text with
 
 
 def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping[LazyImage, LazyImage]]:
-    """Choose for each case the images of another case of its task.
+    """Choose for each case the images of another case of its task; cases without one are absent.
 
     The cases of the task are put in a random order, and each is shown the images of the next one that shares neither an
     image nor a true text nor a question with its answer. So a case never sees its own image, a part of it or a
     perturbed copy, and what is true of it is not known to be true of what it sees. It may still be true by chance.
-
-    Returns: by the id of the case, the other image of each of its images; cases without one are absent.
     """
     order = generator(f"{seed}:look:{task.id}").permutation(len(task.cases)).tolist()
     places = {task.cases[number].id: place for place, number in enumerate(order)}
@@ -199,10 +197,9 @@ _SHOWN = 80  # characters of an answer in a note
 
 
 def about_model(predictor: ModelPredictor, seed: int) -> ControlledTask | None:  # noqa: ARG001  # the list is fixed
-    """Ask the questions without an image.
+    """Return the share of answers without an image that describe one; None if the model cannot be asked so.
 
-    Returns: the share of answers that describe one; an empty answer, or one that was not given, counts neither way.
-        None if the model cannot be asked without an image.
+    An empty answer, or one that was not given, counts neither way.
     """
     asked = [Ask(image=uniform("blank"), question=question) for question in QUESTIONS]
     replies = answers_without_image(predictor, asked)

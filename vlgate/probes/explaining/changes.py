@@ -66,8 +66,7 @@ def exchanged(text: str, word: str) -> str | None:
 def swaps(one: str, other: str) -> tuple[Swap, ...]:
     """Return two texts with their words exchanged in each place in which they differ, at most ``MOST_PLACES``.
 
-    Returns: one entry per place; none if they differ in fewer than two, since the exchange would only change the roles
-        of the texts.
+    There are none if they differ in fewer than two: the exchange would only change the roles of the texts.
 
     >>> [swap.texts[0] for swap in swaps("A dog chases a man", "A man chases a dog")]
     ['A man chases a man', 'A dog chases a dog']

@@ -155,10 +155,7 @@ def number_of_requests(asked: Sequence[Subject]) -> int:
 
 
 def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tuple[Explanation, ...]:
-    """Explain cases.
-
-    Returns: one explanation per case that has a reply to its own requests, in the order of ``asked``.
-    """
+    """Explain cases that have a reply to their own requests; ``model`` is asked what it attends to."""
     said = predictor.predict(request for subject in asked for request in subject.requests)
     maps, unseen = attended_in([subject.case for subject in asked], model)
     found = (_explained(subject, said, seen, unseen) for subject, seen in zip(asked, maps, strict=True))

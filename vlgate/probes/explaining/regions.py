@@ -86,11 +86,9 @@ class ExchangedLoad:
 
 
 def painted(decoded: Decoded, box: Box) -> Pixels:
-    """Return what fills a box of an image: colours that run in from its edges (Telea 2004, in OpenCV).
+    """Return the pixels of a box: colours that run in from its edges (Telea 2004, in OpenCV), or the mean colour.
 
     A patch of one colour would be a new thing in many images. What runs in from the edges is hardly one.
-
-    Returns: the pixels of the box in ``decoded.small``; the mean colour if the box is the whole image.
     """
     import cv2
 
@@ -224,13 +222,11 @@ _ROUNDS = 10
 
 
 def segments(pixels: Pixels) -> tuple[Box, ...]:
-    """Return the boxes of the parts of an image, the largest first, at most ``MOST_SEGMENTS``.
+    """Return the boxes of the parts of an image of shape (h, w, 3), the largest first, at most ``MOST_SEGMENTS``.
 
     A part is a connected area that stands out from the image's median colour, at one of three thresholds, or a
     connected area of one of a few colours, which are found by k-means (Lloyd 1982). So things, and their parts, are
     likely among the boxes, whatever the image shows.
-
-    Returns: boxes; none for an image of one colour. The same image gives the same boxes.
     """
     import cv2
 

@@ -75,11 +75,7 @@ def scene_edits(graph: Graph) -> Iterator[tuple[SceneEdit, ...]]:
 
 
 def called(thing: GqaObject) -> str:
-    """Return what a thing is called: its colour, if it has one, and its kind.
-
-    >>> called({"name": "cup", "x": 0, "y": 0, "w": 9, "h": 9, "attributes": ["red", "small"], "relations": []})
-    'red cup'
-    """
+    """Return what a thing is called: its colour, if it has one, and its kind."""
     colours = [word for word in thing["attributes"] if word in ALL_COLOURS]
     return " ".join((*colours[:1], thing["name"]))
 

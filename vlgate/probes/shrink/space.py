@@ -201,11 +201,9 @@ def _texts(case: Case) -> Iterator[str]:
 
 
 def _wordings(case: Case, truth: Truth | None) -> tuple[tuple[Move, ...], str]:
-    """Other wordings of each text of the case, the nearest first; each of them changes one text.
+    """Other wordings of each text, the nearest first, and what is missing among them.
 
     Of a drawn scene, only those are kept that the reader finds as true as before.
-
-    Returns: the wordings, and what is missing among them.
     """
     texts = dict.fromkeys(text_of(request) for request in case.requests)
     parses = [parsed(text.words) for text in texts]
