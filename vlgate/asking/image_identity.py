@@ -14,17 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vlgate.asking.dedupe import WatchedLoad, pixel_digest
-from vlgate.asking.memory import Memory, known
+from vlgate.asking.memory import Memory
 from vlgate.errors import ImageError
 from vlgate.types import FileContent, LazyImage, recipe_of
 
 # Whether the date of a file's last change can be trusted, so that its content need not be read again to know it.
 
 DATED = frozenset(
-    (
-        *("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "jfs", "tmpfs", "ramfs", "overlay"),
-        *("nfs", "nfs4", "ceph", "lustre", "gpfs", "beegfs"),
-    )
+    ["ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "jfs", "tmpfs", "ramfs", "overlay", "nfs", "nfs4", "ceph", "lustre", "gpfs", "beegfs"]
 )
 """The file systems of Linux whose ctime is set by every change, and by no program.
 
@@ -117,7 +114,7 @@ class Identities:
     def _contents(self, paths: set[FileContent]) -> dict[FileContent, bytes]:
         states = {path: state for path in paths if (state := _state(path)) is not None}
         dated = {path for path, state in states.items() if self._is_dated(path, state.device)}
-        there = known(self.memory, list({states[path].key for path in dated}))
+        there, _ = self.memory.get({states[path].key for path in dated})
         found: dict[FileContent, bytes] = {}
         new: dict[bytes, bytes] = {}
         for path, state in states.items():

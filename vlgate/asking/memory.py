@@ -44,7 +44,8 @@ def unpacked(value: bytes) -> tuple[Reply, bool]:
     if kind == b"s":
         return content.decode(), cut
     if kind == b"n":
-        return _number(content), cut
+        number: float = struct.unpack("<d", content)[0]
+        return number, cut
     if kind in (b"h", b"r"):
         return np.frombuffer(content, dtype="<f4" if kind == b"h" else "<f8").astype(np.float64), cut
     raise ValueError(f"value={value[:8]!r}: not a reply")
@@ -53,11 +54,6 @@ def unpacked(value: bytes) -> tuple[Reply, bool]:
 def says_neither(value: bytes) -> bool:
     """Return whether ``packed`` was told that the answer probably begins with neither yes nor no."""
     return value[1:2] in (b"?", b"&")
-
-
-def _number(content: bytes) -> float:
-    found: float = struct.unpack("<d", content)[0]
-    return found
 
 
 # What a run has learned of its model: the last replies in memory and, with a cache, all of them on disk.
@@ -134,8 +130,3 @@ class Memory:
             if self._held <= most:
                 return
             self._held -= len(self._recent.pop(key)) + _COST
-
-
-def known(memory: Memory, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Return the values of the keys that are known."""
-    return memory.get(keys)[0]
