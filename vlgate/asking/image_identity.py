@@ -21,7 +21,10 @@ from vlgate.types import FileContent, LazyImage, recipe_of
 # Whether the date of a file's last change can be trusted, so that its content need not be read again to know it.
 
 DATED = frozenset(
-    ["ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "jfs", "tmpfs", "ramfs", "overlay", "nfs", "nfs4", "ceph", "lustre", "gpfs", "beegfs"]
+    (
+        *("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "jfs", "tmpfs", "ramfs", "overlay"),
+        *("nfs", "nfs4", "ceph", "lustre", "gpfs", "beegfs"),
+    )
 )
 """The file systems of Linux whose ctime is set by every change, and by no program.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vlgate.asking.predictor import ModelPredictor
+from vlgate.judging.verdicts import judge
 from vlgate.metrics.controlled import ControlledTask
-from vlgate.types import Case, Metric, Task, Ties, Verdict
+from vlgate.types import Batch, Case, Metric, Prediction, Request, Task, Ties, Verdict
 
 # What a control is, and what it is given.
 
@@ -33,6 +34,11 @@ class Sample:
     def cases(self) -> tuple[Case, ...]:
         """The cases, in the order of the verdicts."""
         return tuple(verdict.case for verdict in self.verdicts)
+
+    def judged(self, cases: Iterable[Case], replies: Mapping[Request, Prediction]) -> Sequence[Verdict]:
+        """Judge changed cases by the rule of the task."""
+        task = replace(self.task, cases=tuple(cases))
+        return judge(Batch(task=task, positions=tuple(range(len(task.cases))), ties=self.ties), replies)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from vlgate.asking.items import images_of_case
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import VlgateError
 from vlgate.images.files import file_image
-from vlgate.judging.verdicts import judge, unread
+from vlgate.judging.verdicts import unread
 from vlgate.metrics.clusters import case_clusters
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.perturb.images.benign import (
@@ -35,14 +35,12 @@ from vlgate.probes.controls.control import Sample
 from vlgate.seeds import generator
 from vlgate.types import (
     Ask,
-    Batch,
     Case,
     Compare,
     FloatArray,
     LazyImage,
     Prediction,
     Read,
-    Request,
     Verdict,
     with_images,
 )
@@ -137,7 +135,8 @@ def _measured(sample: Sample, predictor: ModelPredictor, folder: Path) -> Contro
         cases = [found for case in sample.cases if (found := _with(case, files.get(name, {}))) is not None]
         wanted = dict.fromkeys(request for case in cases for request in case.requests)
         asked += len(wanted)
-        judged[name] = _judged(sample, cases, predictor.predict(wanted)) if cases else {}
+        verdicts = sample.judged(cases, predictor.predict(wanted)) if cases else ()
+        judged[name] = {verdict.case.id: verdict for verdict in verdicts if verdict.state == "judged"}
         left_out["variants of cases without a reply"] += len(cases) - len(judged[name])
     columns = _columns(sample, judged)
     return ControlledTask(
@@ -177,12 +176,6 @@ def _with(case: Case, shown: Mapping[LazyImage, LazyImage]) -> Case | None:
     if not images or not shown.keys() >= set(images):
         return None
     return replace(case, requests=tuple(with_images(one, shown.__getitem__) for one in case.requests))
-
-
-def _judged(sample: Sample, cases: Sequence[Case], replies: Mapping[Request, Prediction]) -> Verdicts:
-    task = replace(sample.task, cases=tuple(cases))
-    batch = Batch(task=task, positions=tuple(range(len(cases))), ties=sample.ties)
-    return {verdict.case.id: verdict for verdict in judge(batch, replies) if verdict.state == "judged"}
 
 
 def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatArray]:

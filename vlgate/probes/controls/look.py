@@ -15,7 +15,7 @@ from vlgate.asking.batching import Call, Problem
 from vlgate.asking.items import images_of_case
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import printable
-from vlgate.judging.verdicts import judge, unread
+from vlgate.judging.verdicts import unread
 from vlgate.metrics.clusters import case_clusters, photograph
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.metrics.names import HEADLINE
@@ -26,7 +26,6 @@ from vlgate.seeds import generator
 from vlgate.types import (
     TIED,
     Ask,
-    Batch,
     Case,
     FloatArray,
     LazyImage,
@@ -270,7 +269,7 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     several = any(len(images_of_case(case)) > 1 for case in sample.cases)
     notes, silent = [_ONE_IMAGE] if several else [], dict[str, int]()
     for name, cases in asked.items():
-        verdicts = _judged(sample, cases, replies)
+        verdicts = sample.judged(cases.values(), replies)
         columns[name] = _values(sample, verdicts, metric)
         if lacking := int(np.isnan(columns[name]).sum()):
             left_out[f"without a value for {name}"] = lacking
@@ -303,11 +302,6 @@ def _replies(
     seen = [one for name in asked if name != TELLS for case in asked[name].values() for one in case.requests]
     replies = {**predictor.predict(seen), **answers_without_image(predictor, texts)}
     return replies, len(replies)
-
-
-def _judged(sample: Sample, cases: Mapping[str, Case], replies: Mapping[Request, Prediction]) -> Sequence[Verdict]:
-    task = replace(sample.task, cases=tuple(cases.values()))
-    return judge(Batch(task=task, positions=tuple(range(len(cases))), ties=sample.ties), replies)
 
 
 def _values(sample: Sample, verdicts: Sequence[Verdict], metric: str) -> FloatArray:
