@@ -17,10 +17,10 @@ from run_all import Row
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.cache.store import Store
-from vlgate.asking.cached_caller import CachedCaller
 from vlgate.asking.image_identity import Identities
 from vlgate.asking.memory import Memory
 from vlgate.asking.predictor import ModelPredictor
+from vlgate.asking.reply_cache import ReplyCache
 from vlgate.images.files import file_image
 from vlgate.types import FloatArray, Match
 
@@ -66,17 +66,17 @@ def _timed(model: Lengths, folder: Path, n: int, name: str) -> float:
     pairs = [
         Match(image=image, text=f"A text {number} of image {image.key}.") for image in images for number in range(4)
     ]
-    caller: Caller | CachedCaller = Caller(name="lengths", size=64)
+    cache = None
     if name != "no memory":
         memory = Memory(store=None if name == "memory" else Store(folder / "cache"), model="lengths")
         identities = Identities(memory=memory, code=b"code", by_name=name == "memory")
-        caller = CachedCaller(inner=caller.bare, memory=memory, identities=identities, model=b"model")
-    predictor = ModelPredictor(model=model, name="lengths", caller=caller, seed=0)
+        cache = ReplyCache(memory=memory, identities=identities, model=b"model")
+    predictor = ModelPredictor(model=model, name="lengths", caller=Caller(name="lengths", size=64), cache=cache, seed=0)
     start = time.process_time()
     for first in range(0, n, _AT_ONCE):
         predictor.predict(pairs[first : first + _AT_ONCE])
     seconds = time.process_time() - start
-    caller.close()
+    predictor.close()
     return seconds
 
 

@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from vlgate.asking.items import images_of_case
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.fixtures.reader.reading import Reading
 from vlgate.judging.verdicts import judge
-from vlgate.probes.explaining.changes import images_of_case
 from vlgate.probes.explaining.deciding import hits
 from vlgate.probes.explaining.explain import Told, explain, subjects
 from vlgate.probes.explaining.rates import WORDS, Hit, Rate, rate

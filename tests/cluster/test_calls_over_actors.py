@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.asking.batching import Caller, Problem
+from vlgate.asking.batching import Call, Caller, Problem
 from vlgate.errors import ClusterEndedError, ImageError, ModelLoadError, ModelReplyError
 from vlgate.models.loading.registry import LoadedModel
-from vlgate.models.ray.actor import Scorer
-from vlgate.models.ray.messages import Call, Failed, Wanted, raised
-from vlgate.models.ray.pool import ClusterCaller, RemoteModel, Waiting, Work
+from vlgate.models.ray.actor import STEPS, Scorer
+from vlgate.models.ray.messages import Failed, Wanted, raised
+from vlgate.models.ray.pool import OverActors, RemoteModel, Waiting, Work
 from vlgate.types import LazyImage, Match
 
 
@@ -71,7 +71,7 @@ class Threads:
             return
         one = Scorer()  # each actor has a caller of its own
         one._loaded = self.scorer._loaded
-        one._caller = Caller(name="m", size=1)
+        one._caller = Caller(name="m", size=1, steps=STEPS)
         time.sleep(int(work.items[-1].text) % 2 / 1000)
         found = one.ask(work.call, work.items, {})
         if isinstance(found, Failed):
@@ -82,7 +82,7 @@ class Threads:
 
 def outcome(caller, items, model):
     try:
-        return caller.numbers(items, model.match, "match")
+        return caller.ask(Call(called="match", method=model.match), items)
     except (ValueError, ModelReplyError) as error:
         return f"{type(error).__name__}: {error}"
 
@@ -101,7 +101,7 @@ def test_the_chunks_the_replies_and_the_size_are_those_of_one_process(n, size, f
     plain = Caller(name="m", size=size)
     expected = outcome(plain, items, here)
     actors = Threads(there)
-    caller = ClusterCaller(name="m", size=size, model=SimpleNamespace(pool=actors, cut_texts=set()))
+    caller = Caller(name="m", size=size, steps=(OverActors(SimpleNamespace(pool=actors, cut_texts=set())),))
     assert outcome(caller, items, there) == expected
     actors.pool.shutdown()
     assert caller.size == plain.size

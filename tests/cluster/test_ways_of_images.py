@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from vlgate.asking.batching import Call
 from vlgate.asking.dedupe import SeenPixels
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.images.files import file_image, missing_image
 from vlgate.models.ray.actor import Scorer
 from vlgate.models.ray.messages import (
-    Call,
     Failed,
     ImageStore,
     NotHere,
@@ -93,14 +93,14 @@ def test_digests_of_pixels_come_back_to_the_run_that_wants_them(photo, tmp_path)
     Image.open(photo.where).save(tmp_path / "2.png")
     other = file_image("2.png", tmp_path / "2.png")
     seen = SeenPixels()
-    items = [Match(image=seen.watched(image), text="a") for image in (photo, other)]
+    items = seen.watched_in([Match(image=image, text="a") for image in (photo, other)], [photo, other])
     got, _, _ = sent(items)
     for item in got:
         item.image.load()
     assert not seen.digests
     note(items, tuple(noted(got)))
     assert seen.digests[photo] == seen.digests[other]
-    assert seen.levelled([(photo,), (other,)], [1.0, 2.0]) == [1.0, 1.0]
+    assert seen.levelled(items, [1.0, 2.0], [None, None]) == [1.0, 1.0]
 
 
 def test_every_image_of_a_question_about_several_is_sent_and_its_pixels_are_noted(photo, tmp_path):
@@ -109,7 +109,7 @@ def test_every_image_of_a_question_about_several_is_sent_and_its_pixels_are_note
         Image.new("RGB", (4, 4), (number, 0, 0)).save(tmp_path / f"{number}.png")
         others.append(file_image(f"{number}.png", tmp_path / f"{number}.png"))
     seen = SeenPixels()
-    watched = [seen.watched(image) for image in (photo, *others)]
+    watched = seen.watched_in([photo, *others], [photo, *others])
     items = [Compare(images=(watched[0], watched[1]), question="a"), Compare(images=tuple(watched[::-1]), question="b")]
     for by_pixels in (False, True):
         got, files, pixels = sent(items, by_pixels=by_pixels)

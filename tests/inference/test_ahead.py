@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from vlgate.asking import image_prefetch
-from vlgate.asking.batching import Caller, Problem
+from vlgate.asking.batching import Call, Caller, Problem
 from vlgate.asking.image_prefetch import Ahead, Decoded, threads
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import ImageError
@@ -57,6 +57,10 @@ def pairs(images):
     return [Match(image=image, text=f"a {place % 2}") for place, image in enumerate(images)]
 
 
+def match(method, **how):
+    return Call(called="match", method=method, **how)
+
+
 def caller(size=8, *, loads=True):
     return Caller(name="mine", size=size, ahead=Ahead(loads=loads))
 
@@ -77,7 +81,7 @@ def test_each_item_gets_its_own_image_once(make, loads):
         seen.extend(some)
         return np.array([number(one if isinstance(one, LazyImage) else one.image) for one in some])
 
-    assert given.numbers(items, method, "match") == list(range(100))
+    assert given.ask(match(method), items) == list(range(100))
     assert sorted(counted.loaded) == list(range(100))
     assert seen == items
     assert given.ahead.loads
@@ -97,7 +101,7 @@ def test_images_are_decoded_while_the_model_works():
         beside.append(begun.wait(PATIENCE))  # the first image of the next batch, before this one is done
         return np.array(found)
 
-    assert caller().numbers(images, method, "match") == list(range(16))
+    assert caller().ask(match(method), images) == list(range(16))
     assert beside == [True, True]
 
 
@@ -105,10 +109,10 @@ def test_nothing_is_decoded_for_a_model_that_loads_nothing():
     counted = Counted()
     given = caller(loads=False)
     for _ in range(3):
-        assert given.numbers(pairs(counted.images(40)), lambda some: np.zeros(len(some)), "match") == [0] * 40
+        assert given.ask(match(lambda some: np.zeros(len(some))), pairs(counted.images(40))) == [0] * 40
     assert counted.loaded == []
     knows = caller(loads=True)  # from another method, say
-    knows.numbers(pairs(counted.images(40)), lambda some: np.zeros(len(some)), "accepts")
+    knows.ask(match(lambda some: np.zeros(len(some))), pairs(counted.images(40)))
     assert counted.loaded == []
 
 
@@ -119,7 +123,7 @@ def test_the_number_of_images_held_does_not_grow(step):
     def method(some):
         return np.array([number(one.image) if int(one.image.key) % step == 0 else -1 for one in some])
 
-    replies = caller().numbers(pairs(counted.images(1_000)), method, "match")
+    replies = caller().ask(match(method), pairs(counted.images(1_000)))
     assert replies == [n if n % step == 0 else -1 for n in range(1_000)]
     assert counted.most <= image_prefetch.MOST_IMAGES + threads() + 2
     assert counted.live == 0
@@ -128,8 +132,9 @@ def test_the_number_of_images_held_does_not_grow(step):
 def test_large_images_wait_for_room(monkeypatch):
     monkeypatch.setattr(image_prefetch, "MOST_BYTES", 3 * 3 * 100 * 100)
     counted = Counted()
-    replies = caller().numbers(
-        counted.images(60, size=(100, 100)), lambda some: np.array([number(one) for one in some]), "match"
+    replies = caller().ask(
+        match(lambda some: np.array([number(one) for one in some])),
+        counted.images(60, size=(100, 100)),
     )
     assert replies == list(range(60))
     assert counted.most <= 3 + threads() + 2
@@ -150,7 +155,7 @@ def test_a_bad_image_costs_itself_only():
     for loads in (True, False):
         images = Counted().images(30)
         images[19], images[23] = bad("19"), bad("23")
-        found[loads] = caller(loads=loads).numbers(pairs(images), method, "match")
+        found[loads] = caller(loads=loads).ask(match(method), pairs(images))
     assert found[True] == found[False]
     assert [n for n, reply in enumerate(found[True]) if isinstance(reply, Problem)] == [19, 23]
     assert "is broken" in found[True][19].why
@@ -165,7 +170,7 @@ def test_an_image_that_only_a_thread_cannot_decode_is_decoded_again():
         return plain.load()
 
     images = [*Counted().images(7), LazyImage(key="7", load=load)]
-    assert caller().numbers(images, lambda some: np.array([number(one) for one in some]), "m")[7] == 7
+    assert caller().ask(Call(called="m", method=lambda some: np.array([number(one) for one in some])), images)[7] == 7
 
 
 def test_an_image_can_be_loaded_again_and_changed():
@@ -175,7 +180,7 @@ def test_an_image_can_be_loaded_again_and_changed():
             image.putpixel((0, 0), (255, 255, 255))
         return np.array([number(one) for one in some])
 
-    assert caller().numbers(Counted().images(20), method, "match") == list(range(20))
+    assert caller().ask(match(method), Counted().images(20)) == list(range(20))
 
 
 def test_memory_that_runs_out_halves_the_batch_and_loses_nothing():
@@ -187,7 +192,7 @@ def test_memory_that_runs_out_halves_the_batch_and_loses_nothing():
             raise MemoryError
         return found
 
-    assert given.numbers(Counted().images(50), method, "match") == list(range(50))
+    assert given.ask(match(method), Counted().images(50)) == list(range(50))
     assert given.size == 4
 
 
@@ -197,7 +202,7 @@ def test_no_thread_is_left_if_the_model_raises():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        caller().numbers(Counted().images(50), method, "match")
+        caller().ask(match(method), Counted().images(50))
     assert decoders() == []
 
 
@@ -213,7 +218,7 @@ def test_the_child_of_a_fork_loads_its_images_itself():
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         return np.array([number(one) for one in some])
 
-    assert caller().numbers(Counted().images(20), method, "match") == list(range(20))
+    assert caller().ask(match(method), Counted().images(20)) == list(range(20))
 
 
 @dataclass(frozen=True)
@@ -234,7 +239,7 @@ def test_an_image_can_be_sent_to_another_process(loads):
         return np.array([number(one) for one in sent])
 
     images = [LazyImage(key=str(n), load=Plain(n)) for n in range(20)]
-    assert caller(loads=loads).numbers(images, method, "match") == list(range(20))
+    assert caller(loads=loads).ask(match(method), images) == list(range(20))
 
 
 @dataclass

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.asking.batching import Caller, Problem, out_of_memory
+from vlgate.asking.batching import Call, Caller, Problem, out_of_memory
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError
 from vlgate.types import Ask, LazyImage, Match
 
@@ -24,6 +24,10 @@ MEMORY = [
     RuntimeError("MPS backend out of memory"),
     OutOfMemoryError("no words that are known"),
 ]
+
+
+def match(method, **how):
+    return Call(called="match", method=method, **how)
 
 
 def caller(size=4):
@@ -54,14 +58,14 @@ def raising(error):
 @given(st.lists(st.integers(-100, 100), max_size=30), st.integers(1, 8))
 def test_every_item_gets_its_own_reply_whatever_the_batch_size(items, size):
     calls = []
-    assert caller(size).numbers(items, lengths(calls, doubled), "match") == [2.0 * item for item in items]
+    assert caller(size).ask(match(lengths(calls, doubled)), items) == [2.0 * item for item in items]
     assert sum(calls) == len(items)
     assert calls == [size] * (len(items) // size) + ([len(items) % size] if len(items) % size else [])
 
 
 def test_without_items_the_model_is_not_called():
-    assert caller().numbers([], raising(AssertionError), "match") == []
-    assert caller().strings([], raising(AssertionError), "answer") == []
+    assert caller().ask(match(raising(AssertionError)), []) == []
+    assert caller().ask(Call(called="answer", method=raising(AssertionError), kind="strings"), []) == []
 
 
 @pytest.mark.parametrize("error", MEMORY, ids=lambda error: f"{type(error).__name__}: {error}")
@@ -74,11 +78,11 @@ def test_a_batch_that_is_too_large_is_halved_and_the_size_is_remembered(error):
         return doubled(items)
 
     one = caller(8)
-    assert one.numbers(range(8), lengths(calls, at_most_two), "match") == [2.0 * item for item in range(8)]
+    assert one.ask(match(lengths(calls, at_most_two)), range(8)) == [2.0 * item for item in range(8)]
     assert calls == [8, 4, 2, 2, 2, 2]
     assert one.size == 2
     calls.clear()
-    one.numbers(range(4), lengths(calls, at_most_two), "match")
+    one.ask(match(lengths(calls, at_most_two)), range(4))
     assert calls == [2, 2]
 
 
@@ -92,14 +96,14 @@ def test_what_was_replied_before_memory_ran_out_is_not_asked_again():
             raise MemoryError
         return doubled(items)
 
-    assert caller(4).numbers(range(8), tired, "match") == [2.0 * item for item in range(8)]
+    assert caller(4).ask(match(tired), range(8)) == [2.0 * item for item in range(8)]
     assert calls == [[0, 1, 2, 3], [4, 5, 6, 7], [4, 5], [6, 7]]
 
 
 @pytest.mark.parametrize("error", MEMORY, ids=lambda error: f"{type(error).__name__}: {error}")
 def test_out_of_memory_on_a_batch_of_one_is_an_error_that_names_the_model(error):
     with pytest.raises(ModelReplyError, match=r"'lxmert' runs out of memory") as caught:
-        caller(4).numbers(range(4), raising(error), "match")
+        caller(4).ask(match(raising(error)), range(4))
     assert caught.value.__cause__ is error
 
 
@@ -107,7 +111,7 @@ def test_out_of_memory_on_a_batch_of_one_is_an_error_that_names_the_model(error)
 def test_whatever_else_the_model_raises_passes_through_unchanged(error):
     calls = []
     with pytest.raises(type(error)) as caught:
-        caller(4).numbers(range(4), lengths(calls, raising(error)), "match")
+        caller(4).ask(match(lengths(calls, raising(error))), range(4))
     assert caught.value is error
     assert calls == [4]
 
@@ -164,7 +168,7 @@ class Readable:
 )
 def test_scores_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
     with pytest.raises(ModelReplyError, match=rf"match\(\).*'lxmert'.*{says}"):
-        caller().numbers(range(3), lambda _: reply, "match")
+        caller().ask(match(lambda _: reply), range(3))
 
 
 @pytest.mark.parametrize(
@@ -178,14 +182,14 @@ def test_scores_that_cannot_be_used_are_an_error_that_names_the_model_and_the_me
     ],
 )
 def test_whatever_numpy_reads_as_n_numbers_is_a_reply(reply):
-    assert caller().numbers(range(3), lambda _: reply, "match") == np.asarray(reply, dtype=float).tolist()
+    assert caller().ask(match(lambda _: reply), range(3)) == np.asarray(reply, dtype=float).tolist()
 
 
 def test_nan_is_a_reply_only_if_it_means_no_opinion_and_infinity_never():
-    found = caller().numbers(range(3), lambda _: [1.0, NAN, 0.0], "accepts", nan=True)
+    found = caller().ask(Call(called="accepts", method=lambda _: [1.0, NAN, 0.0], nan=True), range(3))
     assert np.array_equal(found, [1.0, NAN, 0.0], equal_nan=True)
     with pytest.raises(ModelReplyError, match=r"accepts\(\).*inf for item 1 of 3"):
-        caller().numbers(range(3), lambda _: [NAN, INF, 0.0], "accepts", nan=True)
+        caller().ask(Call(called="accepts", method=lambda _: [NAN, INF, 0.0], nan=True), range(3))
 
 
 @pytest.mark.parametrize(
@@ -201,12 +205,14 @@ def test_nan_is_a_reply_only_if_it_means_no_opinion_and_infinity_never():
 )
 def test_features_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
     with pytest.raises(ModelReplyError, match=rf"encode_texts\(\).*'lxmert'.*{says}"):
-        caller().rows(range(2), lambda _: reply, "encode_texts")
+        caller().ask(Call(called="encode_texts", method=lambda _: reply, kind="rows"), range(2))
 
 
 def test_each_item_gets_its_row_of_features():
     features = np.arange(10.0).reshape(5, 2)
-    found = caller(2).rows(range(5), lambda items: features[list(items)], "encode_texts")
+    found = caller(2).ask(
+        Call(called="encode_texts", method=lambda items: features[list(items)], kind="rows"), range(5)
+    )
     assert np.array_equal(found, features)
 
 
@@ -225,11 +231,11 @@ def test_each_item_gets_its_row_of_features():
 )
 def test_answers_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
     with pytest.raises(ModelReplyError, match=rf"answer\(\).*'lxmert'.*{says}"):
-        caller().strings(range(2), lambda _: reply, "answer")
+        caller().ask(Call(called="answer", method=lambda _: reply, kind="strings"), range(2))
 
 
 def test_answers_may_be_any_sequence_of_strings():
-    assert caller().strings(range(2), lambda _: ("yes", ""), "answer") == ["yes", ""]
+    assert caller().ask(Call(called="answer", method=lambda _: ("yes", ""), kind="strings"), range(2)) == ["yes", ""]
 
 
 def good(key):
@@ -256,7 +262,7 @@ def decoding(items):
 )
 def test_a_bad_image_affects_its_own_items_and_not_its_neighbours(wrapped):
     items = [wrapped(p) for p in (good("a"), bad("b"), good("c"), bad("d", MissingImageError), good("e"))]
-    found = caller(8).numbers(items, decoding, "match")
+    found = caller(8).ask(match(decoding), items)
     assert [found[place] for place in (0, 2, 4)] == [3.0] * 3
     assert found[1] == Problem(why="image 'b': it is broken; replace it")
     assert found[3] == Problem(why="image 'd': it is broken; replace it", missing=True)
@@ -264,7 +270,7 @@ def test_a_bad_image_affects_its_own_items_and_not_its_neighbours(wrapped):
 
 def test_a_batch_of_bad_images_only_is_not_asked_again():
     calls = []
-    found = caller(8).numbers([bad("a"), bad("b")], lengths(calls, decoding), "match")
+    found = caller(8).ask(match(lengths(calls, decoding)), [bad("a"), bad("b")])
     assert [type(reply) for reply in found] == [Problem, Problem]
     assert calls == [2]
 
@@ -272,13 +278,13 @@ def test_a_batch_of_bad_images_only_is_not_asked_again():
 def test_a_model_that_blames_a_good_image_is_at_fault_itself():
     error = ImageError("a", "is too dark", "use a lamp")
     with pytest.raises(ModelReplyError, match=r"ImageError.*image 'a': is too dark") as caught:
-        caller().numbers([good("a"), good("b")], raising(error), "match")
+        caller().ask(match(raising(error)), [good("a"), good("b")])
     assert caught.value.__cause__ is error
 
 
 def test_a_text_has_no_image_that_could_be_bad():
     with pytest.raises(ModelReplyError, match="raised ImageError"):
-        caller().rows(["a text"], raising(ImageError("a", "p", "r")), "encode_texts")
+        caller().ask(Call(called="encode_texts", method=raising(ImageError("a", "p", "r")), kind="rows"), ["a text"])
 
 
 def test_items_without_a_reply_are_not_asked_again_and_the_others_keep_theirs():
@@ -290,7 +296,7 @@ def test_items_without_a_reply_are_not_asked_again_and_the_others_keep_theirs():
             raise NoReplyError(missing, f"{len(missing)} have no row")
         return doubled(items)
 
-    found = caller(4).numbers(range(6), lengths(calls, only_even), "match")
+    found = caller(4).ask(match(lengths(calls, only_even)), range(6))
     assert found == [
         0.0,
         Problem(why="2 have no row"),
@@ -311,14 +317,14 @@ def test_positions_without_a_reply_are_counted_in_the_batch_that_the_model_was_c
                 raise NoReplyError([place], answered[item])
         return [answered[item] or 1.0 for item in items]
 
-    found = caller(4).numbers(list(answered), one_at_a_time, "match")
+    found = caller(4).ask(match(one_at_a_time), list(answered))
     assert found == [1.0, Problem(why="no row for b"), 3.0, Problem(why="no row for d")]
 
 
 @pytest.mark.parametrize("positions", [[], [3], [-1]])
 def test_an_error_that_names_no_position_that_was_asked_is_the_models(positions):
     with pytest.raises(ModelReplyError, match=r"NoReplyError.*nothing at all"):
-        caller().numbers(range(3), raising(NoReplyError(positions, "nothing at all")), "match")
+        caller().ask(match(raising(NoReplyError(positions, "nothing at all"))), range(3))
 
 
 def test_bad_images_missing_rows_and_a_lack_of_memory_may_come_together():
@@ -333,7 +339,7 @@ def test_bad_images_missing_rows_and_a_lack_of_memory_may_come_together():
             raise NoReplyError(missing, "no row")
         return [float(item.text) for item in batch]
 
-    found = caller(5).numbers(items, difficult, "match")
+    found = caller(5).ask(match(difficult), items)
     assert [reply if isinstance(reply, float) else reply.why.split(";")[0] for reply in found] == [
         0.0,
         "image 'b': it is broken",
@@ -383,14 +389,14 @@ MASKED = [
 @pytest.mark.parametrize("nan", [False, True])
 def test_a_masked_number_is_refused_whatever_lies_under_the_mask(reply, nan):
     with pytest.raises(ModelReplyError, match=r"match\(\).*some of its numbers are masked; return finite numbers only"):
-        caller().numbers(range(2), lambda _: reply, "match", nan=nan)
+        caller().ask(match(lambda _: reply, nan=nan), range(2))
 
 
 def test_masked_rows_are_refused():
     rows = np.ma.masked_array(np.ones((2, 3)), mask=np.eye(2, 3) == 1)
     for reply in (rows, list(rows), rows.astype(object)):
         with pytest.raises(ModelReplyError, match="some of its numbers are masked"):
-            caller().rows(range(2), lambda _, reply=reply: reply, "encode_images")
+            caller().ask(Call(called="encode_images", method=lambda _, reply=reply: reply, kind="rows"), range(2))
 
 
 def test_missing_numbers_of_pandas_and_masked_tensors_are_refused():
@@ -402,9 +408,12 @@ def test_missing_numbers_of_pandas_and_masked_tensors_are_refused():
     missing = [pandas.array([1.0, None], dtype="Float64"), pandas.Series([1, None], dtype="Int64"), [1.0, pandas.NA]]
     for reply in (*missing, hidden, nested):
         with pytest.raises(ModelReplyError):
-            caller().numbers(range(2), lambda _, reply=reply: reply, "match")
+            caller().ask(match(lambda _, reply=reply: reply), range(2))
 
 
 @pytest.mark.parametrize("mask", [False, [False, False], np.ma.nomask])
 def test_a_masked_array_in_which_nothing_is_masked_is_an_array(mask):
-    assert caller().numbers(range(2), lambda _: np.ma.masked_array([1.0, 2.0], mask=mask), "match") == [1.0, 2.0]
+    assert caller().ask(match(lambda _: np.ma.masked_array([1.0, 2.0], mask=mask)), range(2)) == [
+        1.0,
+        2.0,
+    ]

@@ -8,10 +8,10 @@ from PIL import Image
 from vlgate.asking.adapters import adapters
 from vlgate.asking.batching import Caller
 from vlgate.asking.cache.store import Store
-from vlgate.asking.cached_caller import CachedCaller
 from vlgate.asking.image_identity import Identities
 from vlgate.asking.memory import Memory
 from vlgate.asking.predictor import ModelPredictor
+from vlgate.asking.reply_cache import ReplyCache
 from vlgate.errors import MissingImageError
 from vlgate.images.files import file_image
 from vlgate.types import TIED, Ask, Compare, Comparer, LazyImage, Match
@@ -163,13 +163,8 @@ def files(folder):
 
 def cached(folder, model):
     memory = Memory(store=Store(folder / "kept", 10**8), model="mine")
-    caller = CachedCaller(
-        inner=Caller(name="mine", size=4),
-        memory=memory,
-        identities=Identities(memory=memory, code=b""),
-        model=b"m" * 32,
-    )
-    return predictor(model, caller)
+    cache = ReplyCache(memory=memory, identities=Identities(memory=memory, code=b""), model=b"m" * 32)
+    return predictor(model, cache=cache)
 
 
 def test_replies_are_kept_by_all_images_their_order_the_question_and_the_choices(tmp_path):
@@ -180,19 +175,19 @@ def test_replies_are_kept_by_all_images_their_order_the_question_and_the_choices
     ]  # fmt: skip
     first = cached(tmp_path, Brightest())
     found = answers(first.predict(asked))
-    assert first.caller.counts.asked == len(asked)
-    first.caller.close()
+    assert first.cache.counts.asked == len(asked)
+    first.close()
     again = cached(tmp_path, None)
     again = cached(tmp_path, model := Brightest())
     assert answers(again.predict(asked)) == found
     assert model.calls == []
-    assert again.caller.counts.cached == len(asked)
+    assert again.cache.counts.cached == len(asked)
     Image.new("RGB", (2, 2), (0, 255, 0)).save(tmp_path / "c.png")
-    again.caller.close()
+    again.close()
     changed = cached(tmp_path, model := Brightest())
     changed.predict(asked)
     assert sorted(len(one.images) for call in model.calls for one in call) == [2, 3, 3]
-    changed.caller.close()
+    changed.close()
 
 
 def test_the_report_names_the_way_of_asking_only_if_it_is_used():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vlgate.asking.batching import Caller
+from vlgate.asking.batching import Call, Caller
 from vlgate.asking.items import Copies
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import ImageError, ModelReplyError, NoReplyError
@@ -126,10 +126,10 @@ def test_errors_name_the_image_as_the_user_knows_it(photo):
 
     asked = [Match(image=photo, text="a")]
     with pytest.raises(ModelReplyError, match=r"no boxes in 'photo\.png'"):
-        caller().numbers(asked, refused, "match")
-    assert caller().numbers(asked, unanswered, "match")[0].why == "photo.png is too dark"
+        caller().ask(Call(called="match", method=refused), asked)
+    assert caller().ask(Call(called="match", method=unanswered), asked)[0].why == "photo.png is too dark"
     with pytest.raises(KeyError) as caught:
-        caller().numbers(asked, foreign, "match")
+        caller().ask(Call(called="match", method=foreign), asked)
     assert "is 'photo.png': models get no names of images unless image_names = True" in caught.value.__notes__[0]
 
 
@@ -138,8 +138,8 @@ def test_an_image_that_cannot_be_decoded_keeps_its_name_in_the_reason(photo):
         raise ImageError("broken.png", "is cut off", "replace it")
 
     asked = [Match(image=LazyImage(key="broken.png", load=load), text="a"), Match(image=photo, text="a")]
-    first, second = caller().numbers(
-        asked, lambda pairs: [float(np.asarray(p.image.load()).mean()) for p in pairs], "m"
+    first, second = caller().ask(
+        Call(called="m", method=lambda pairs: [float(np.asarray(p.image.load()).mean()) for p in pairs]), asked
     )
     assert first.why.startswith("image 'broken.png': is cut off")
     assert isinstance(second, float)

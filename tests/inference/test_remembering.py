@@ -1,10 +1,11 @@
-"""A caller that remembers: nothing reaches the model twice, and the replies of a run are the same without it."""
+"""The step that remembers: nothing reaches the model twice, and the replies of a run are the same without it."""
 
 import hashlib
 import os
 import subprocess
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,11 @@ from PIL import Image
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.cache.store import Store
-from vlgate.asking.cached_caller import CachedCaller
 from vlgate.asking.image_identity import Identities
 from vlgate.asking.memory import Memory, packed, unpacked
 from vlgate.asking.pace import pace
 from vlgate.asking.predictor import ModelPredictor
+from vlgate.asking.reply_cache import ReplyCache
 from vlgate.errors import NotRememberedError
 from vlgate.images.files import file_image, missing_image
 from vlgate.perturb.images import perturbed
@@ -82,9 +83,8 @@ def remembering(model, folder, *, size=4, key=b"m" * 32, code=b"c" * 32, room=2*
     store = None if folder is None else Store(folder)
     memory = Memory(store=store, model="toy", room=room)
     identities = Identities(memory=memory, code=code, by_name=folder is None)
-    inner = Caller(name="toy", size=size)
-    caller = CachedCaller(inner=inner, memory=memory, identities=identities, model=key)
-    return ModelPredictor(model=model, name="toy", caller=caller, seed=0)
+    cache = ReplyCache(memory=memory, identities=identities, model=key)
+    return ModelPredictor(model=model, name="toy", caller=Caller(name="toy", size=size), cache=cache, seed=0)
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_a_second_run_gets_the_same_and_asks_nothing(photos, tmp_path):
     assert not warm.model.images
     assert not warm.model.texts
     assert not warm.model.keys
-    assert warm.caller.counts.asked == 0 < warm.caller.counts.cached
+    assert warm.cache.counts.asked == 0 < warm.cache.counts.cached
 
 
 def test_nothing_is_encoded_twice_in_a_run_without_a_cache(photos):
@@ -133,7 +133,7 @@ def test_the_memory_is_bounded(photos):
     for pair in pairs(photos):
         found.predict([pair])
     assert max(found.model.images.values()) > 1
-    assert not found.caller.memory._recent
+    assert not found.cache.memory._recent
 
 
 def test_a_warm_run_decodes_no_image(photos, tmp_path, monkeypatch):
@@ -216,7 +216,7 @@ def test_another_request_is_asked(photos, tmp_path, what):
         remembering(kind(), tmp_path).predict([one])
         again = remembering(kind(), tmp_path)
         again.predict([other])
-        assert again.caller.counts.asked == 1
+        assert again.cache.counts.asked == 1
 
 
 @pytest.mark.parametrize("choices", [("no", "yes"), ("yes", "no", "maybe"), ("yes", "no,")])
@@ -329,13 +329,16 @@ def test_the_content_of_a_file_is_read_once_where_ctime_tells_its_changes(photos
 
 def test_a_memory_that_must_not_ask(photos, tmp_path):
     found = remembering(Encoder(), tmp_path)
+    recalling = replace(found, cache=found.cache.recalling)
     with pytest.raises(NotRememberedError):
-        found.caller.recalling.rows([pairs(photos)[0].image], found.model.encode_images, "encode_images")
+        recalling.predict(pairs(photos))
     assert not found.model.images
-    found.predict(pairs(photos))
-    rows = found.caller.recalling.rows([pairs(photos)[0].image], found.model.encode_images, "encode_images")
-    assert len(rows) == 1
-    assert found.bare().caller is found.caller.inner
+    replies = found.predict(pairs(photos))
+    asked = found.cache.counts.asked
+    assert facts(recalling.predict(pairs(photos))) == facts(replies)
+    assert found.cache.counts.asked == asked
+    assert found.bare().cache is None
+    assert found.bare().caller is found.caller
 
 
 def test_two_runs_on_one_cache_use_the_same_replies(photos, tmp_path):
@@ -370,7 +373,7 @@ def test_memory_that_runs_out_at_any_batch_size_changes_no_reply(photos, tmp_pat
     found = remembering(Full(), folder, size=6)
     assert facts(found.predict(asked)) == expected
     assert max(found.model.images.values()) == 1
-    assert found.caller.inner.size <= most
+    assert found.caller.size <= most
     if cached:
         again = remembering(Full(), folder, size=6)
         assert facts(again.predict(asked)) == expected
@@ -404,7 +407,7 @@ def test_the_time_of_a_run_is_measured_on_the_model_unless_all_of_it_is_known(ph
     first = remembering(Matcher(), tmp_path)
     assert pace(first, batches, "0:pace") is not None
     asked = sum(first.model.asked.values())
-    assert asked == first.caller.counts.asked + 8
+    assert asked == first.cache.counts.asked + 8
     first.predict(case.requests[0] for case in cases)
     warm = remembering(Matcher(), tmp_path)
     assert pace(warm, batches, "0:pace") is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vlgate.asking.batching import Caller
-from vlgate.asking.items import BLOCK, in_hashed_order
+from vlgate.asking.items import BLOCK, hashed_order
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.types import Ask, LazyImage, Match, Read
 
@@ -61,10 +61,9 @@ def test_the_seed_changes_the_order():
 def test_requests_of_one_image_stay_near_each_other():
     images = [LazyImage(key=f"{n}.jpg", load=lambda: None) for n in range(2000)]
     pairs = [Match(image=image, text=text) for text in ("a true text", "a false text") for image in images]
-    given, places = [], {}
-    in_hashed_order(pairs, 0, lambda some: given.extend(some) or some)
-    for place, pair in enumerate(given):
-        places.setdefault(pair.image.key, []).append(place)
+    places = {}
+    for turn, place in enumerate(hashed_order(pairs, 0)):
+        places.setdefault(pairs[place].image.key, []).append(turn)
     assert all(last - first < 2 * BLOCK for first, last in places.values())
 
 
@@ -119,7 +118,6 @@ def test_encoders_and_accepts_are_given_tuples():
 
 
 def test_without_a_seed_the_order_is_that_of_the_call():
-    assert in_hashed_order(["b", "a", "c"], None, list) == ["b", "a", "c"]
-    given = []
-    in_hashed_order([str(n) for n in range(50)], 3, lambda texts: given.extend(texts) or list(texts))
-    assert given != [str(n) for n in range(50)]
+    assert list(hashed_order(["b", "a", "c"], None)) == [0, 1, 2]
+    order = hashed_order([str(n) for n in range(50)], 3)
+    assert list(order) != sorted(order) == list(range(50))

@@ -7,7 +7,7 @@ wins; POPE's labels alternate from line to line; VSR, MMVP and NaturalBench are 
 import numpy as np
 import pytest
 
-from vlgate.asking.items import in_hashed_order
+from vlgate.asking.items import hashed_order
 from vlgate.judging.chance import chance
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
@@ -62,7 +62,8 @@ MODELS = {
 def replies(task, model):
     """What a model says that replies by the place at which it is asked; a run asks in the order of a hash."""
     asked = [request for one in task.cases for request in one.requests]
-    said = in_hashed_order(asked, 0, lambda batch: [MODELS[model](place) for place in range(len(batch))])
+    places = {place: turn for turn, place in enumerate(hashed_order(asked, 0))}
+    said = [MODELS[model](places[place]) for place in range(len(asked))]
     return {
         request: Prediction(
             request=request,

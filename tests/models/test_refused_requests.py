@@ -10,7 +10,7 @@ import transformers
 from PIL import Image
 from vlm_cases import IMAGES, asked, family
 
-from vlgate.asking.batching import Caller, Problem
+from vlgate.asking.batching import Call, Caller, Problem
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NoReplyError
 from vlgate.models import load
@@ -204,5 +204,5 @@ def test_the_caller_gives_each_request_its_own_reason():
             return np.zeros(len(items))
         raise NoReplyError({1: "x", 2: "x"}, "all", {2: "own"})
 
-    found = Caller(name="x", size=8).numbers(["a", "b", "c"], call, "match")
+    found = Caller(name="x", size=8).ask(Call(called="match", method=call), ["a", "b", "c"])
     assert [one.why for one in found if isinstance(one, Problem)] == ["all", "own"]

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from vlgate.asking.batching import Caller
+from vlgate.asking.batching import Call, Caller
 from vlgate.errors import ModelLoadError, ModelReplyError
 from vlgate.record.options import Options
 from vlgate.run.loading import load_model
@@ -52,4 +52,4 @@ def test_a_model_that_is_full_at_one_item_says_so_too():
 
     caller = Caller(name="m", size=1, room=lambda: "of 4 workers 2 fit")
     with pytest.raises(ModelReplyError, match="on a batch of one item: CUDA out of memory; of 4 workers 2 fit"):
-        caller.numbers([1], full, "match")
+        caller.ask(Call(called="match", method=full), [1])

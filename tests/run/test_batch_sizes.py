@@ -79,7 +79,7 @@ def test_a_damaged_file_is_ignored_and_named(tmp_path, folder, content):
     folder.mkdir(parents=True)
     (folder / FILE).write_bytes(content)
     predictor = predictor_of(LoadedModel(name="m", weights="", fingerprint="f", model=Small()), options(tmp_path), [])
-    caller = predictor.caller.bare
+    caller = predictor.caller
     assert caller.size == DEFAULT_BATCH
     note = caller.sizes.note(caller.size)
     assert str(folder / FILE) in note

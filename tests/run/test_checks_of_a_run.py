@@ -7,11 +7,11 @@ import numpy as np
 from PIL import Image
 
 from vlgate.asking.batching import Caller
-from vlgate.asking.cached_caller import CachedCaller
 from vlgate.asking.checks.polarity import CAPTIONS
 from vlgate.asking.image_identity import Identities
 from vlgate.asking.memory import Memory
 from vlgate.asking.predictor import ModelPredictor
+from vlgate.asking.reply_cache import ReplyCache
 from vlgate.record.options import Options
 from vlgate.run.loading import CHECKED_CASES, checks_of
 from vlgate.types import Case, LazyImage, Match, Task
@@ -66,18 +66,14 @@ class Encoding(Counting):
 def checked(model, each=1):
     """The outcomes of the checks after a run with ``each`` cases of an image, and what they asked: items and calls."""
     memory, tasks = Memory(), [task(each=each)]
-    caller = CachedCaller(
-        inner=Caller(name="counting", size=CALL),
-        memory=memory,
-        identities=Identities(memory=memory, by_name=True),
-        model=b"",
-    )
-    predictor = ModelPredictor(model=model, name="counting", caller=caller, seed=0)
+    cache = ReplyCache(memory=memory, identities=Identities(memory=memory, by_name=True), model=b"")
+    caller = Caller(name="counting", size=CALL)
+    predictor = ModelPredictor(model=model, name="counting", caller=caller, cache=cache, seed=0)
     predictor.predict(request for case in tasks[0].cases for request in case.requests)
-    asked = caller.counts.asked
+    asked = cache.counts.asked
     model.items = model.calls = 0
     found = {check.name: check.outcome for check in checks_of(predictor, tasks, OPTIONS, "digest")}
-    assert caller.counts.asked == asked  # the counts are those of the run
+    assert cache.counts.asked == asked  # the counts are those of the run
     return found, model.items, model.calls
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.asking.batching import Caller
+from vlgate.asking.batching import Call, Caller, chain
 from vlgate.asking.cache.store import NAME
-from vlgate.asking.cached_caller import CachedCaller
 from vlgate.models.loading.registry import LoadedModel, load
 from vlgate.models.reference.replay import Replay, Replies
 from vlgate.record.options import Options
@@ -80,10 +79,11 @@ def test_another_version_of_a_library_changes_the_key(tmp_path, monkeypatch):
 
 
 def kept(model, given):
-    caller = remembering(Caller(name="toy", size=4), model, given)
-    found = caller.memory.store is not None if isinstance(caller, CachedCaller) else None
-    caller.close()
-    return found
+    cache = remembering(model, given)
+    if cache is None:
+        return None
+    cache.close()
+    return cache.memory.store is not None
 
 
 def test_which_models_are_cached(tmp_path):
@@ -113,9 +113,10 @@ def test_kept_replies_are_counted_whoever_asked_for_them(tmp_path):
     def perplexity(texts):
         return [float(len(text)) for text in texts]
 
-    caller = remembering(Caller(name="toy", size=4), loaded(), options(tmp_path))
-    caller.numbers(("a text", "another"), perplexity, "perplexity")
-    caller.uncounted.numbers(("another", "of a check", "of one more"), perplexity, "perplexity")
-    use = cache_use(caller)
-    caller.close()
+    cache = remembering(loaded(), options(tmp_path))
+    caller, call = Caller(name="toy", size=4), Call(called="perplexity", method=perplexity)
+    chain(caller, cache)(call, ("a text", "another"))
+    chain(caller, cache.uncounted)(call, ("another", "of a check", "of one more"))
+    use = cache_use(cache)
+    cache.close()
     assert (use.asked, use.kept) == (2, 4)

@@ -1,22 +1,24 @@
-"""Calling a model's methods: in batches that shrink if memory runs out, with every reply checked."""
+"""The chain to a model: steps that each take a call and its items, and ask the next one.
+
+The predictor puts its steps (deduplicate, order, cache) before those of a ``Caller``: batch and watch.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from functools import partial
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from vlgate.asking.call_limit import Watch, unwatched
 from vlgate.asking.image_prefetch import Ahead
-from vlgate.asking.items import Copies, copied, hashed_order
+from vlgate.asking.items import Copies, copied, hashed_order, images_in
 from vlgate.errors import ImageError, MissingImageError, ModelReplyError, NoReplyError, halved, printable
-from vlgate.types import Ask, Compare, FloatArray, LazyImage, Match, TextKeys
+from vlgate.types import FloatArray, Match, TextKeys
 
-Item = TypeVar("Item")
-Reply = TypeVar("Reply")
 HALF = "is not valid Unicode: it holds half of a surrogate pair"
 OVERFLOW = "numbers in float16 end at 65,504, which models trained in bfloat16 exceed; run with --dtype bfloat16"
 _MEMORY_WORDS = ("out of memory", "not enough memory", "can't allocate memory", "cannot allocate memory")
@@ -49,22 +51,109 @@ class Forgotten:
     """Sizes that are found anew in each run."""
 
     def halved(self, size: int) -> None:
-        """Note nothing."""
+        pass
 
     def note(self, size: int) -> str:  # noqa: ARG002  # as Sizes
-        """Return nothing."""
         return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One way to ask a model: a ``method`` and its name, the kind of its replies, and whether NaN is one of them.
+
+    ``numbers`` is an array of shape (n,), ``rows`` one of shape (n, d), ``strings`` a sequence of n; ``plain`` is
+    anything, which only a model on a cluster is asked for. Such a model has the method elsewhere, so it is None.
+    """
+
+    called: str
+    method: Callable[[Sequence[Any]], object] | None = None
+    kind: Literal["numbers", "rows", "strings", "plain"] = "numbers"
+    nan: bool = False
+
+
+Asking = Callable[[Call, Sequence[Any]], list[Any]]
+"""Takes a call and n items; returns n replies, a ``Problem`` for an item without one."""
+Step = Callable[["Caller", Asking, Call, Sequence[Any]], list[Any]]
+"""One step on the way to a model: takes the caller, the ``Asking`` of the next step, and what that one would take."""
+
+
+def in_batches(caller: Caller, then: Asking, call: Call, items: Sequence[Any]) -> list[Any]:
+    """The step that asks at most ``caller.size`` items at once, and half of that after memory has run out."""
+    replies: list[Any] = []
+    with caller.ahead.through(items) as given:
+        while len(replies) < len(items):
+            chunk = given(len(replies), len(replies) + caller.size)
+            try:
+                replies += then(call, chunk)
+            except (MemoryError, RuntimeError) as error:
+                if not out_of_memory(error):
+                    raise
+                if len(chunk) == 1:
+                    message = f"the model {caller.name!r} runs out of memory on a batch of one item: {error}"
+                    raise ModelReplyError("; ".join(filter(None, (message, caller.room())))) from error
+                caller.size = len(chunk) // 2
+                caller.sizes.halved(caller.size)
+    return replies
+
+
+def watched(caller: Caller, _: Asking, call: Call, chunk: Sequence[Any]) -> list[Any]:
+    """The last step: one call of the model, within its time limit.
+
+    The model gets copies of the items. It is asked again without those that cannot have a reply, so that a bad image
+    does not affect its neighbours.
+    """
+    problems: dict[int, Problem] = {}
+    while len(problems) < len(chunk):
+        left = [place for place in range(len(chunk)) if place not in problems] if problems else range(len(chunk))
+        some = [chunk[place] for place in left] if problems else chunk
+        shown = caller.copies.of(some)
+        try:
+            with caller.watch(call.called, len(some)):
+                try:
+                    replies = caller.checked(call.method(shown), len(some), call)  # type: ignore[misc]
+                except Exception as error:
+                    caller.copies.name(error, some)
+                    raise
+        except ImageError as error:
+            bad = {place: problem for place in left if (problem := _image_problem(chunk[place])) is not None}
+            if not bad:
+                message = f"the model raised ImageError, but all images of the batch can be decoded: {error}"
+                raise ModelReplyError(message) from error
+            problems |= bad
+        except NoReplyError as error:
+            if not error.positions <= set(range(len(left))) or not error.positions:
+                message = f"the model raised NoReplyError with positions outside 0..{len(left) - 1}, or none: {error}"
+                raise ModelReplyError(message) from error
+            whys = {position: error.reasons.get(position, str(error)) for position in error.positions}
+            problems |= {left[position]: Problem(why=why) for position, why in whys.items()}
+        else:
+            if not problems:
+                return replies
+            by_place = dict(zip(left, replies, strict=True)) | problems
+            return [by_place[place] for place in range(len(chunk))]
+    return [problems[place] for place in range(len(chunk))]
+
+
+def chain(caller: Caller, *steps: Step) -> Asking:
+    """Return the function that asks through some steps, the first one first, and then through the caller's own."""
+    ask: Asking = _no_model
+    for step in reversed((*steps, *caller.steps)):
+        ask = partial(step, caller, ask)
+    return ask
+
+
+def _no_model(call: Call, _: Sequence[Any]) -> list[Any]:
+    raise TypeError(f"{call.called}(): the last step of a chain asks the model itself")
 
 
 @dataclass(slots=True, kw_only=True)
 class Caller:
-    """Calls a model's methods on batches of at most ``size`` items.
+    """Calls a model's methods on batches of at most ``size`` items; ``size`` is halved if memory runs out.
 
-    If a call runs out of memory, ``size`` is halved, for the rest of the session, and ``sizes`` is told. No other
-    field changes. Each call, the conversion of its reply included, runs in a context that ``watch`` gives, which may
-    limit its time. While the model works on a batch, ``ahead`` decodes the images of the next. If a batch of one item
-    is too large, the error says what ``room`` says about the memory. ``dtype`` is the precision of the model, for the
-    error about a number that is not finite. The model gets ``copies`` of the items.
+    No other field changes. ``watch`` may limit the time of a call. While the model works on a batch, ``ahead`` decodes
+    the images of the next. ``sizes`` remembers the size, ``room`` says how much memory there is, and ``dtype`` is the
+    model's precision, for messages. The model gets ``copies`` of the items. ``steps`` are the last ones on the way to
+    the model; a model on a cluster has its own.
     """
 
     name: str
@@ -75,44 +164,11 @@ class Caller:
     room: Callable[[], str] = str
     dtype: str = "float32"
     copies: Copies = field(default_factory=Copies)
+    steps: tuple[Step, ...] = (in_batches, watched)
 
-    def numbers(
-        self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str, *, nan: bool = False
-    ) -> list[float | Problem]:
-        """Call a method that returns one number per item.
-
-        Args:
-            items: the items to call it on.
-            method: takes a sequence of n items and returns an array of shape (n,).
-            called: the method's name, for messages.
-            nan: whether NaN is a valid reply.
-
-        Returns: one number or problem per item.
-        Raises: ModelReplyError if the reply is not n finite numbers.
-        """
-        return self._in_batches(
-            items, called, lambda chunk: self._checked(method(chunk), len(chunk), called, 1, nan=nan).tolist()
-        )
-
-    def rows(
-        self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str
-    ) -> list[FloatArray | Problem]:
-        """Call a method that returns one row of features per item, shape (n, d); otherwise like ``numbers``."""
-        return self._in_batches(items, called, lambda chunk: list(self._checked(method(chunk), len(chunk), called, 2)))
-
-    def strings(
-        self, items: Sequence[Item], method: Callable[[Sequence[Item]], object], called: str
-    ) -> list[str | Problem]:
-        """Call a method that returns one string per item; otherwise like ``numbers``."""
-        return self._in_batches(items, called, lambda chunk: self._checked_strings(method(chunk), len(chunk), called))
-
-    @property
-    def bare(self) -> Caller:
-        """This caller, which asks the model everything."""
-        return self
-
-    def close(self) -> None:
-        """Close nothing."""
+    def ask(self, call: Call, items: Sequence[Any]) -> list[Any]:
+        """Return one reply or problem per item."""
+        return chain(self)(call, items)
 
     def text_keys(self, model: object, texts: Iterable[str]) -> Mapping[str, Hashable]:
         """Return what each text is to a model that tells its tokens; empty if it does not tell them."""
@@ -122,10 +178,7 @@ class Caller:
         return dict(zip(distinct, self.keys_of(model, distinct), strict=True))
 
     def keys_of(self, model: TextKeys, texts: Sequence[str]) -> Sequence[Hashable]:
-        """Return one key per text; the model gets the texts in an order that tells nothing.
-
-        Raises: ModelReplyError if its reply is not one hashable key per text.
-        """
+        """Return one key per text; the model gets the texts in an order that tells nothing."""
         order = hashed_order(texts, 0)
         reply: object = model.text_keys([copied(texts[place]) for place in order])
         if isinstance(reply, str) or not isinstance(reply, Sequence | np.ndarray) or len(reply) != len(texts):
@@ -137,11 +190,6 @@ class Caller:
         keys = dict(zip(order, reply, strict=True))
         return [keys[place] for place in range(len(texts))]
 
-    def cut_texts(self, model: object) -> AbstractSet[str]:
-        """Return the texts so far that a model did not read to the end."""
-        found: AbstractSet[str] = getattr(model, "cut_texts", frozenset())
-        return found
-
     def neither(self, model: object, requests: Iterable[object]) -> AbstractSet[object]:
         """Return the pairs among some requests whose answer probably begins with neither yes nor no."""
         unsure: AbstractSet[Match] = getattr(model, "neither", frozenset())
@@ -149,47 +197,24 @@ class Caller:
             return frozenset()
         return {one for one in requests if isinstance(one, Match) and self.copies.of((one,))[0] in unsure}
 
-    def _in_batches(
-        self, items: Sequence[Item], called: str, call: Callable[[Sequence[Item]], list[Reply]]
-    ) -> list[Reply | Problem]:
-        found: list[Reply | Problem] = []
+    def checked(self, reply: object, n: int, call: Call) -> list[Any]:
+        """Return the model's reply to n items as a list."""
+        if call.kind == "strings":
+            return self._checked_strings(reply, n, call.called)
+        array = self._checked_array(reply, n, call)
+        return array.tolist() if call.kind == "numbers" else list(array)
 
-        def _watched(some: Sequence[Item]) -> list[Reply]:
-            shown = self.copies.of(some)
-            with self.watch(called, len(some)):
-                try:
-                    return call(shown)
-                except Exception as error:
-                    self.copies.name(error, some)
-                    raise
-
-        with self.ahead.through(items) as given:
-            while len(found) < len(items):
-                chunk = given(len(found), len(found) + self.size)
-                try:
-                    replies = _around_problems(chunk, _watched)
-                except (MemoryError, RuntimeError) as error:
-                    if not out_of_memory(error):
-                        raise
-                    if len(chunk) == 1:
-                        message = f"the model {self.name!r} runs out of memory on a batch of one item: {error}"
-                        raise ModelReplyError("; ".join(filter(None, (message, self.room())))) from error
-                    self.size = len(chunk) // 2
-                    self.sizes.halved(self.size)
-                else:
-                    found += replies
-        return found
-
-    def _checked(self, reply: object, n: int, called: str, dimensions: int, *, nan: bool = False) -> FloatArray:
+    def _checked_array(self, reply: object, n: int, call: Call) -> FloatArray:
+        called = call.called
         try:
             array = np.asarray(_on_cpu(reply), dtype=np.float64)
         except (TypeError, ValueError, RuntimeError) as error:
             what = f"a {type(reply).__name__} that cannot become an array of numbers ({error})"
             raise self._unusable(called, what) from error
-        shape = "(n,)" if dimensions == 1 else "(n, d)"
+        dimensions, shape = (1, "(n,)") if call.kind == "numbers" else (2, "(n, d)")
         if array.ndim != dimensions or len(array) != n:
             raise self._unusable(called, f"an array of shape {array.shape} for n = {n} items; return shape {shape}")
-        wrong = np.isinf(array) if nan else ~np.isfinite(array)
+        wrong = np.isinf(array) if call.nan else ~np.isfinite(array)
         if wrong.any():
             place = int(np.flatnonzero(wrong.reshape(n, -1).any(axis=1))[0])
             remedy = OVERFLOW if self.dtype == "float16" else "return finite numbers only"
@@ -210,8 +235,14 @@ class Caller:
         return ModelReplyError(f"{called}() of the model {self.name!r} returned {what}")
 
 
+def truncated_texts(model: object) -> AbstractSet[str]:
+    """Return the texts so far that a model did not read to the end."""
+    texts: AbstractSet[str] = getattr(model, "cut_texts", frozenset())
+    return texts
+
+
 def _on_cpu(reply: object) -> object:
-    """Turn a tensor of any device and precision into something that numpy accepts, without importing torch."""
+    # a tensor of any device and precision, without importing torch
     if _is_masked(reply):
         raise TypeError("some of its numbers are masked; return finite numbers only")
     if hasattr(reply, "detach"):
@@ -256,37 +287,8 @@ def out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in _MEMORY_WORDS)
 
 
-def _around_problems(chunk: Sequence[Item], call: Callable[[Sequence[Item]], list[Reply]]) -> list[Reply | Problem]:
-    """Call a function on the items that can have a reply, so that a bad image does not affect its neighbours."""
-    problems: dict[int, Problem] = {}
-    while len(problems) < len(chunk):
-        left = [place for place in range(len(chunk)) if place not in problems] if problems else range(len(chunk))
-        try:
-            replies = call(tuple([chunk[place] for place in left] if problems else chunk))
-        except ImageError as error:
-            bad = {place: problem for place in left if (problem := _image_problem(chunk[place])) is not None}
-            if not bad:
-                message = f"the model raised ImageError, but all images of the batch can be decoded: {error}"
-                raise ModelReplyError(message) from error
-            problems |= bad
-        except NoReplyError as error:
-            if not error.positions <= set(range(len(left))) or not error.positions:
-                message = f"the model raised NoReplyError with positions outside 0..{len(left) - 1}, or none: {error}"
-                raise ModelReplyError(message) from error
-            whys = {position: error.reasons.get(position, str(error)) for position in error.positions}
-            problems |= {left[position]: Problem(why=why) for position, why in whys.items()}
-        else:
-            return _merged(dict(zip(left, replies, strict=True)), problems, len(chunk)) if problems else list(replies)
-    return [problems[place] for place in range(len(chunk))]
-
-
-def _merged(replies: dict[int, Reply], problems: dict[int, Problem], n: int) -> list[Reply | Problem]:
-    return [replies[place] if place in replies else problems[place] for place in range(n)]
-
-
 def _image_problem(item: object) -> Problem | None:
-    images = (item,) if isinstance(item, LazyImage) else item.images if isinstance(item, Compare) else ()
-    for image in (item.image,) if isinstance(item, Match | Ask) else images:
+    for image in images_in(item):
         try:
             image.load()
         except ImageError as error:

@@ -63,10 +63,7 @@ class CallLimit:
         return _IDLE if self.allowed is None else self._limited(called, n, self.allowed)
 
     def start(self) -> None:
-        """Start the guard, unless it runs already.
-
-        Raises: OptionError if the system starts no further process.
-        """
+        """Start the guard, unless it runs already."""
         if self._guard is not None:
             return
         command = [sys.executable, "-I", str(_GUARD), str(self.note or "")]

@@ -1,19 +1,18 @@
-"""Requests that are the same to a model are asked once; requests arranged in a hashed order for all its methods."""
+"""The first step to a model: requests that are the same to it are asked once, in a hashed order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from vlgate.asking.batching import Problem
-from vlgate.asking.items import hashed_order, reordered
-from vlgate.types import Ask, Compare, LazyImage, Match, images_of, with_images
+from vlgate.asking.batching import Asking, Call, Caller, Problem
+from vlgate.asking.items import Ordered, hashed_order, images_in, with_images_in
+from vlgate.types import Ask, Compare, LazyImage, Match, images_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
 
 # Requests that are the same to a model get exactly the same reply, in whatever batch they stand.
 #
@@ -21,33 +20,7 @@ if TYPE_CHECKING:
 # have the same pixels, such as a photograph and its crop to a box that holds all of it. In batches of different shapes
 # their scores would differ by rounding, and a tie would be a win for one of them by chance.
 
-Pair = TypeVar("Pair", Match, Ask, Compare)
-Item = TypeVar("Item")
 Reply = TypeVar("Reply")
-
-
-def asked_once(
-    items: Sequence[Item], keys: Sequence[Hashable], ask: Callable[[list[Item]], list[Reply]]
-) -> list[Reply]:
-    """Ask the first item of each key.
-
-    Args:
-        items: n items.
-        keys: a key per item; equal keys mean that the items are the same to the model.
-        ask: returns one reply per item.
-
-    Returns: n replies; items with equal keys have the same one.
-
-    >>> asked_once(["A dog", "a dog"], ["a dog", "a dog"], lambda texts: [text.upper() for text in texts])
-    ['A DOG', 'A DOG']
-    """
-    first: dict[Hashable, Item] = {}
-    for item, key in zip(items, keys, strict=True):
-        first.setdefault(key, item)
-    if len(first) == len(items):
-        return ask(list(items))
-    found = dict(zip(first, ask(list(first.values())), strict=True))
-    return [found[key] for key in keys]
 
 
 def keys_of(requests: Sequence[Match | Ask | Compare], texts: Mapping[str, Hashable]) -> list[Hashable]:
@@ -85,13 +58,12 @@ class WatchedLoad:
     digests: dict[LazyImage, bytes]
 
     def __call__(self) -> Image:
-        """Return the image."""
         loaded = self.made.load()
         self.note(loaded)
         return loaded
 
     def note(self, loaded: Image) -> None:
-        """Note the pixels of the image; see ``ahead.Noting``."""
+        """Note the pixels of the image; see ``image_prefetch.Noting``."""
         self.digests[self.made] = pixel_digest(loaded)
 
 
@@ -104,97 +76,84 @@ class SeenPixels:
 
     digests: dict[LazyImage, bytes] = field(default_factory=dict)
 
-    def watched(self, image: LazyImage) -> LazyImage:
-        """Return the same image, whose pixels are noted when it is loaded."""
-        return replace(image, load=WatchedLoad(made=image, digests=self.digests))
-
-    def watched_in(self, requests: Sequence[Pair], keys: Sequence[Hashable]) -> list[Pair]:
-        """Return the same requests; images that are asked the same are noted when they are loaded.
-
-        Only these can tie: nothing compares two texts about two images. ``keys`` holds what each request is to the
-        model apart from its image.
-        """
-        compared = asked_the_same(requests, keys)
-        if not compared:
-            return list(requests)
-        watched = {image: self.watched(image) for image in compared}
+    def watched_in(self, items: Sequence[Ordered], compared: Iterable[LazyImage]) -> Sequence[Ordered]:
+        """Return the same items; the pixels of the images that are ``compared`` are noted when they are loaded."""
+        watched = {image: replace(image, load=WatchedLoad(made=image, digests=self.digests)) for image in compared}
+        if not watched:
+            return items
         return [
-            cast("Pair", with_images(one, lambda image: watched.get(image, image)))
-            if not watched.keys().isdisjoint(images_of(one))
-            else one
-            for one in requests
+            with_images_in(item, lambda image: watched.get(image, image))  # type: ignore[misc]
+            if not watched.keys().isdisjoint(images_in(item))
+            else item
+            for item in items
         ]
 
     def levelled(
-        self,
-        images: Iterable[tuple[LazyImage, ...]],
-        replies: Sequence[Reply | Problem],
-        keys: Sequence[Hashable] | None = None,
+        self, items: Sequence[object], replies: Sequence[Reply | Problem], keys: Sequence[Hashable]
     ) -> list[Reply | Problem]:
-        """Give items with equal pixels the reply of the first of them; a problem stays as it is.
-
-        Args:
-            images: the images of each of n items.
-            replies: n replies.
-            keys: what else a reply depends on, per item; None if it depends on nothing else.
-        """
+        """Give items with equal pixels and equal ``keys`` the reply of the first of them; a problem stays as it is."""
         if len(set(self.digests.values())) == len(self.digests):
             return list(replies)
         first: dict[Hashable, Reply | Problem] = {}
-        return [
-            reply
-            if isinstance(reply, Problem) or not self.digests.keys() >= set(some)
-            else first.setdefault((*map(self.digests.__getitem__, some), key), reply)
-            for some, key, reply in zip(images, keys or [None] * len(replies), replies, strict=True)
-        ]
-
-
-# Requests arranged for a model once, for all methods that are asked about them: compared, and in a hashed order.
+        levelled: list[Reply | Problem] = []
+        for item, key, reply in zip(items, keys, replies, strict=True):
+            images = images_in(item)
+            if isinstance(reply, Problem) or not self.digests.keys() >= set(images):
+                levelled.append(reply)
+            else:
+                levelled.append(first.setdefault((*map(self.digests.__getitem__, images), key), reply))
+        return levelled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arranged(Generic[Pair]):
-    """Requests in the order in which a model gets them.
+class Arranged:
+    """A step for n distinct items: each of those that are the same to the model is asked once, in a hashed order.
 
-    Attributes:
-        requests: n requests.
-        keys: what each is to the model apart from its images.
-        whole: what each is to the model; None if no two are the same.
-        watched: those that are asked, one for each of ``whole``; the pixels of some are noted.
-        order: the places in ``watched`` in the order of the asking.
-        pixels: the noted pixels.
+    It is made once for all methods that are asked about the items. ``keys`` are what each is to the model apart from
+    its images, ``asked`` those that are asked, with noted ``pixels``. ``places`` are those of the n replies among the
+    replies to ``asked``; None if they are in one order.
     """
 
-    requests: Sequence[Pair]
     keys: Sequence[Hashable]
-    whole: Sequence[Hashable] | None
-    watched: Sequence[Pair]
-    order: Sequence[int]
+    asked: Sequence[Any]
+    places: Sequence[int] | None
     pixels: SeenPixels
 
-    def ask(self, ask: Callable[[Sequence[Pair]], Sequence[Reply | Problem]]) -> list[Reply | Problem]:
-        """Ask, and return one reply per request; those that are the same to the model get the same reply."""
-        replies: Sequence[Reply | Problem] = reordered(self.watched, self.order, ask)
-        if self.whole is not None:
-            found = dict(zip(dict.fromkeys(self.whole), replies, strict=True))
-            replies = [found[one] for one in self.whole]
-        return self.pixels.levelled(map(images_of, self.requests), replies, self.keys)
+    def __call__(self, _: Caller, then: Asking, call: Call, items: Sequence[Any]) -> list[Any]:
+        replies = then(call, self.asked)
+        if self.places is not None:
+            replies = [replies[place] for place in self.places]
+        return self.pixels.levelled(items, replies, self.keys)
 
 
-def arranged(requests: Sequence[Pair], texts: Mapping[str, Hashable], seed: int | None) -> Arranged[Pair]:
-    """Arrange distinct requests.
+def arranged(
+    items: Sequence[Ordered],
+    keys: Sequence[Hashable],
+    seed: int | None,
+    *,
+    compared: Iterable[LazyImage] = (),
+    dedupe: bool = False,
+) -> Arranged:
+    """Arrange n distinct items.
 
-    Args:
-        requests: the requests.
-        texts: what each text is to the model; empty if distinct texts are distinct to it.
-        seed: of the order; None to keep that of ``requests``.
+    ``keys`` hold what each item is to the model apart from its images; with ``dedupe``, items of equal images and keys
+    are asked once. The pixels of the images ``compared`` are noted. ``seed`` is that of the order; None keeps it.
     """
     pixels = SeenPixels()
-    keys = keys_of(requests, texts)
-    watched = pixels.watched_in(requests, keys)
-    whole = list(zip(map(images_of, requests), keys, strict=True)) if texts else None
-    if whole is not None:
-        first = dict(zip(reversed(whole), reversed(watched), strict=True))
-        watched = [first[one] for one in dict.fromkeys(whole)]
+    watched = pixels.watched_in(items, compared)
+    groups: Sequence[int] = range(len(items))  # the place in ``watched`` of the item that is asked for each
+    if dedupe:
+        first: dict[Hashable, int] = {}
+        of_group: list[Ordered] = []
+        whole = list(zip(map(images_in, items), keys, strict=True))
+        for item, key in zip(watched, whole, strict=True):
+            if key not in first:
+                first[key] = len(of_group)
+                of_group.append(item)
+        watched, groups = of_group, [first[key] for key in whole]
     order = hashed_order(watched, seed)
-    return Arranged(requests=requests, keys=keys, whole=whole, watched=watched, order=order, pixels=pixels)
+    if order == groups:
+        return Arranged(keys=keys, asked=watched, places=None, pixels=pixels)
+    rank = dict(zip(order, range(len(order)), strict=True))
+    places = [rank[group] for group in groups]
+    return Arranged(keys=keys, asked=[watched[place] for place in order], places=places, pixels=pixels)

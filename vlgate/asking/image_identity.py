@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vlgate.asking.dedupe import WatchedLoad, pixel_digest
-from vlgate.asking.memory import Memory, known
+from vlgate.asking.memory import Memory
 from vlgate.errors import ImageError
 from vlgate.types import FileContent, LazyImage, recipe_of
 
@@ -39,9 +39,6 @@ def is_dated(path: str) -> bool:
     """Return whether every change of a file shows in its ctime (``os.stat_result.st_ctime_ns``).
 
     On Windows it is the time of the file's creation. On macOS, other disks than the system's may be in any format.
-
-    >>> is_dated("C:/photos/1.png") if os.name == "nt" else False
-    False
     """
     real = os.path.realpath(path)
     if sys.platform == "darwin":
@@ -118,10 +115,9 @@ class Identities:
         return blake2b(b"%d " % len(key) + key + content, digest_size=DIGEST, key=self.code).digest()
 
     def _contents(self, paths: set[FileContent]) -> dict[FileContent, bytes]:
-        """The digests of files; a file that cannot be read has none."""
         states = {path: state for path in paths if (state := _state(path)) is not None}
         dated = {path for path, state in states.items() if self._is_dated(path, state.device)}
-        there = known(self.memory, list({states[path].key for path in dated}))
+        there, _ = self.memory.get({states[path].key for path in dated})
         found: dict[FileContent, bytes] = {}
         new: dict[bytes, bytes] = {}
         for path, state in states.items():
@@ -163,7 +159,6 @@ class _State(NamedTuple):
 
 
 def _state(path: FileContent) -> _State | None:
-    """The state of a file; None if it is not a file."""
     try:
         status = os.stat(path)  # noqa: PTH116  # a Path takes longer than the call
     except (OSError, ValueError):

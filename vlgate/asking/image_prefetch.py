@@ -129,17 +129,16 @@ class Ahead:
         window: Window | None = None
 
         def given(start: int, stop: int) -> tuple[Item, ...]:
-            """The items of one batch."""
             nonlocal window
             some = items[start:stop]
             if not self.loads:  # one image tells whether the model loads any, and costs nothing to speak of
-                return (_with(some[0], lambda image: Seen(image, self)), *some[1:])
+                return (_with(some[0], lambda image: Taken(image, self)), *some[1:])
             if window is None:
                 rest = items[start:]
                 images = [image for item in rest for image in images_in(item)]
                 window = Window(images, threads(), self.decoded)
             queue = window
-            return tuple(_with(item, lambda image: Taken(image, queue)) for item in some)
+            return tuple(_with(item, lambda image: Taken(image, self, queue)) for item in some)
 
         try:
             yield given
@@ -222,37 +221,25 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """Loads an image, and notes that the model loads images."""
+class Taken:
+    """Loads an image from a window, or as it is if the window does not have it.
+
+    Without a window it notes that the model loads images.
+    """
 
     made: LazyImage
     ahead: Ahead
+    window: Window | None = None
 
     def __call__(self) -> Image:
-        """Return the image."""
-        self.ahead.loads = True
-        return _noted(self.made, _decoded(self.made, self.ahead.decoded))
+        if self.window is None:
+            self.ahead.loads = True
+            return _noted(self.made, _decoded(self.made, self.ahead.decoded))
+        pixels = self.window.take(self.made)
+        return self.made.load() if pixels is None else _noted(self.made, pixels)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """In another process, the image is loaded as it is."""
-        return _load_of, (self.made,)
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """Loads an image from a window, or as it is if the window does not have it."""
-
-    made: LazyImage
-    window: Window
-
-    def __call__(self) -> Image:
-        """Return the image."""
-        found = self.window.take(self.made)
-        return self.made.load() if found is None else _noted(self.made, found)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """In another process, the image is loaded as it is."""
-        return _load_of, (self.made,)
+        return _load_of, (self.made,)  # in another process, the image is loaded as it is
 
 
 def _load_of(image: LazyImage) -> Callable[[], Image]:
@@ -268,7 +255,6 @@ def _decoded(image: LazyImage, decoded: Decoded) -> Image:
 
 
 def _noted(image: LazyImage, found: Image) -> Image:
-    """The same image, which the model gets now."""
     load: object = image.load
     if isinstance(load, Noting):
         load.note(found)
@@ -276,5 +262,4 @@ def _noted(image: LazyImage, found: Image) -> Image:
 
 
 def _with(item: Item, load: Callable[[LazyImage], Callable[[], Image]]) -> Item:
-    """The same item, whose images are loaded in another way."""
     return cast("Item", with_images_in(item, lambda image: replace(image, load=load(image))))

@@ -39,6 +39,11 @@ def images_in(item: object) -> tuple[LazyImage, ...]:
     return (item,) if isinstance(item, LazyImage) else ()
 
 
+def images_of_case(case: Case) -> tuple[LazyImage, ...]:
+    """Return the different images of a case, in the order of its requests."""
+    return tuple(dict.fromkeys(image for request in case.requests for image in images_of(request)))
+
+
 def with_images_in(item: object, change: Callable[[LazyImage], LazyImage]) -> object:
     """Return an item with each of its images changed."""
     if isinstance(item, Match | Ask | Compare):
@@ -110,7 +115,6 @@ class Opener:
     __slots__ = ("__weakref__",)
 
     def __call__(self) -> Image:
-        """Return the image, without what tells how it was made."""
         return _plain(_LOADS[self]())
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -228,38 +232,8 @@ def _copy(item: object, shown: Callable[[LazyImage], LazyImage]) -> object:
 # crossed questions, and guessing about a sixteenth.
 
 Ordered = TypeVar("Ordered", Match, Ask, Compare, LazyImage, str)
-Reply = TypeVar("Reply")
 BLOCK = 64
 """Requests about one image are in one block of this many, or two: its pixels are still there for the last of them."""
-
-
-def in_hashed_order(
-    items: Sequence[Ordered], seed: int | None, ask: Callable[[Sequence[Ordered]], Sequence[Reply]]
-) -> list[Reply]:
-    """Call ``ask`` with the items in the order of a seeded hash.
-
-    The items of one image stay near each other, so that its pixels are decoded once; see ``BLOCK``.
-
-    Args:
-        items: the items to ask.
-        seed: the seed of the hash; None to keep the order of ``items``.
-        ask: returns one reply per item.
-
-    Returns: one reply per item, in the order of ``items``.
-
-    >>> in_hashed_order(["a", "b", "c"], 0, lambda texts: [text.upper() for text in texts])
-    ['A', 'B', 'C']
-    """
-    return reordered(items, hashed_order(items, seed), ask)
-
-
-def reordered(
-    items: Sequence[Ordered], places: Sequence[int], ask: Callable[[Sequence[Ordered]], Sequence[Reply]]
-) -> list[Reply]:
-    """Call ``ask`` with the items in the order of ``places``; return one reply per item, in the order of ``items``."""
-    replies = ask([items[place] for place in places])
-    found = dict(zip(places, replies, strict=True))
-    return [found[place] for place in range(len(items))]
 
 
 def by_image(batches: Iterable[Batch]) -> list[Request]:

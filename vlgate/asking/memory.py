@@ -23,8 +23,6 @@ _MARKS = {(False, False): b".", (True, False): b"!", (False, True): b"?", (True,
 def packed(reply: Reply, *, cut: bool = False, neither: bool = False) -> bytes:
     """Return a reply as bytes; ``cut`` and ``neither`` are those of ``vlgate.types.Prediction``.
 
-    A row whose numbers are those of a float32 network takes 4 bytes a number, any other one 8.
-
     >>> unpacked(packed(0.25)), unpacked(packed("yes", cut=True))
     ((0.25, False), ('yes', True))
     """
@@ -35,37 +33,27 @@ def packed(reply: Reply, *, cut: bool = False, neither: bool = False) -> bytes:
         return b"n" + mark + struct.pack("<d", reply)
     with np.errstate(over="ignore"):  # a number that float32 lacks is stored as float64
         halved = reply.astype("<f4")
+    # a row of a float32 network takes 4 bytes a number, any other one 8
     exact = np.array_equal(halved.astype(np.float64), reply)
     return (b"h" if exact else b"r") + mark + (halved if exact else reply.astype("<f8")).tobytes()
 
 
 def unpacked(value: bytes) -> tuple[Reply, bool]:
-    """Return the reply that ``packed`` made bytes of, and whether its text was cut.
-
-    Raises: ValueError if it is none.
-    """
+    """Return the reply that ``packed`` made bytes of, and whether its text was cut."""
     kind, cut, content = value[:1], value[1:2] in (b"!", b"&"), value[2:]
     if kind == b"s":
         return content.decode(), cut
     if kind == b"n":
-        return _number(content), cut
+        number: float = struct.unpack("<d", content)[0]
+        return number, cut
     if kind in (b"h", b"r"):
         return np.frombuffer(content, dtype="<f4" if kind == b"h" else "<f8").astype(np.float64), cut
     raise ValueError(f"value={value[:8]!r}: not a reply")
 
 
 def says_neither(value: bytes) -> bool:
-    """Return whether ``packed`` was told that the answer probably begins with neither yes nor no.
-
-    >>> says_neither(packed(0.25, neither=True)), says_neither(packed(0.25))
-    (True, False)
-    """
+    """Return whether ``packed`` was told that the answer probably begins with neither yes nor no."""
     return value[1:2] in (b"?", b"&")
-
-
-def _number(content: bytes) -> float:
-    found: float = struct.unpack("<d", content)[0]
-    return found
 
 
 # What a run has learned of its model: the last replies in memory and, with a cache, all of them on disk.
@@ -142,8 +130,3 @@ class Memory:
             if self._held <= most:
                 return
             self._held -= len(self._recent.pop(key)) + _COST
-
-
-def known(memory: Memory, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Return the values of the keys that are known."""
-    return memory.get(keys)[0]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from vlgate.asking.cached_caller import CachedCaller
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NotRememberedError
 from vlgate.seeds import generator
@@ -38,19 +37,11 @@ class Pace:
 def pace(
     predictor: ModelPredictor, batches: Sequence[Batch], name: str, *, together: bool = True, short: bool = False
 ) -> Pace | None:
-    """Ask a model a sample of a run's cases, and measure the time.
+    """Ask a model, not the memory of its replies, a sample of a run's cases, and measure the time.
 
-    Args:
-        predictor: the model.
-        batches: the batches of the run.
-        name: seeds the sample.
-        together: whether the cases share calls of the model; otherwise each is asked on its own.
-        short: whether to measure a short run, too, because its controls ask much more than its cases.
-
-    The model itself is asked, not the memory of its replies.
-
-    Returns: the measurement; None if the run is so short that it takes no time to speak of, if the cache has replies
-        to the whole sample, or if the model raised, which the run will show.
+    With ``together`` the cases share calls of the model. With ``short`` a short run is measured, too, because its
+    controls ask much more than its cases. ``name`` seeds the sample. None if the run takes no time to speak of, if the
+    cache has replies to the whole sample, or if the model raised, which the run will show.
     """
     total = sum(len(batch.positions) for batch in batches)
     if total < (LEAST + _WARMING if short else SHARE * LEAST):
@@ -70,11 +61,11 @@ def pace(
 
 
 def _remembered(predictor: ModelPredictor, cases: Sequence[Case]) -> bool:
-    """Whether the replies to all of these cases are there, so that the run will hardly ask the model."""
-    if not isinstance(predictor.caller, CachedCaller):
+    # then the run will hardly ask the model
+    if predictor.cache is None:
         return False
     try:
-        _ask(replace(predictor, caller=predictor.caller.recalling), cases, together=True)
+        _ask(replace(predictor, cache=predictor.cache.recalling), cases, together=True)
     except NotRememberedError:
         return False
     return True
@@ -89,7 +80,6 @@ def _ask(predictor: ModelPredictor, cases: Sequence[Case], *, together: bool) ->
 
 
 def _some(batches: Sequence[Batch], n: int, name: str) -> list[Case]:
-    """Cases from batches in a random order, a few neighbours of each."""
     found: list[Case] = []
     for place in generator(name).permutation(len(batches)).tolist():
         batch = batches[place]

@@ -6,10 +6,9 @@ This module uses models through the protocols of ``vlgate.types`` only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cache
 from numbers import Real
 from typing import Any, Literal, cast
 
@@ -26,25 +25,21 @@ from vlgate.asking.adapters import (
     match_adapter,
     plausible,
 )
-from vlgate.asking.batching import Caller, Problem
-from vlgate.asking.cached_caller import CachedCaller
-from vlgate.asking.dedupe import Arranged, Pair, SeenPixels, arranged, asked_once, asked_the_same, keys_of
-from vlgate.asking.items import in_hashed_order
+from vlgate.asking.batching import Asking, Call, Caller, Problem, chain, truncated_texts
+from vlgate.asking.dedupe import Arranged, arranged, asked_the_same, keys_of
+from vlgate.asking.reply_cache import ReplyCache
 from vlgate.errors import ModelReplyError
 from vlgate.judging.judged import Replies, numbers
 from vlgate.types import (
     TIED,
-    Answerer,
     Ask,
     Batch,
     Classifier,
     Compare,
     Comparer,
-    DualEncoder,
     FloatArray,
     LanguageModel,
     Match,
-    Matcher,
     Prediction,
     Predictor,
     Read,
@@ -57,33 +52,39 @@ Said = list[float | str | Problem]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPredictor:
-    """A model with its name, the caller that makes its batches, and what a missing image means.
+    """A model with its name, the steps to it, and what a missing image means.
 
-    ``seed`` decides the order in which the requests of a call reach the model; None keeps the order of the call.
-    ``together`` says whether the run asks about several images at once.
+    ``caller`` makes the batches; ``cache``, if there is one, takes the replies that are known. ``seed`` decides the
+    order in which the requests of a call reach the model; None keeps the order of the call. ``together`` says whether
+    the run asks about several images at once.
     """
 
     model: object
     name: str
-    caller: Caller | CachedCaller
+    caller: Caller
+    cache: ReplyCache | None = None
     on_missing: Literal["fail", "skip"] = "fail"
     seed: int | None = None
     together: bool = False
 
     def bare(self) -> ModelPredictor:
         """Return the same predictor without a memory: every request reaches the model."""
-        if isinstance(self.caller, CachedCaller):
-            self.caller.ready()
-        return replace(self, caller=self.caller.bare)
+        if self.cache is not None:
+            self.cache.ready()
+        return replace(self, cache=None)
 
     def uncounted(self) -> ModelPredictor:
         """Return the same predictor, with the same memory; what it asks is not counted as asked for the run."""
-        caller = self.caller
-        return replace(self, caller=caller.uncounted if isinstance(caller, CachedCaller) else caller)
+        return replace(self, cache=self.cache and self.cache.uncounted)
 
     def adapters(self) -> dict[str, str]:
         """Describe for the report how each kind of request reaches the model."""
         return adapters(self.model, together=self.together)
+
+    def close(self) -> None:
+        """Close the file of the cache; the predictor must not be used any more."""
+        if self.cache is not None:
+            self.cache.close()
 
     def predict(self, requests: Iterable[Request]) -> Mapping[Request, Prediction]:
         """Ask the model each distinct request once.
@@ -94,76 +95,69 @@ class ModelPredictor:
             model itself pass through.
         """
         distinct = list(dict.fromkeys(requests))
-        parts = (
-            self._match([request for request in distinct if isinstance(request, Match)]),
-            self._ask([request for request in distinct if isinstance(request, Ask)]),
-            self._read([request for request in distinct if isinstance(request, Read)]),
-            self._compare([request for request in distinct if isinstance(request, Compare)]),
-        )
-        for part in parts:
-            if len(part) == len(distinct):  # most batches hold one kind of request, and are in order already
-                return part
-        found = {request: reply for part in parts for request, reply in part.items()}
-        return {request: found[request] for request in distinct}
+        replies: dict[Request, Prediction] = {}
+        for kind, ask in ((Match, self._match), (Ask, self._ask), (Read, self._read), (Compare, self._compare)):
+            of_kind: list[Any] = [request for request in distinct if isinstance(request, kind)]
+            if of_kind:
+                part = ask(of_kind)
+                if len(part) == len(distinct):  # most batches hold one kind of request, and are in order already
+                    return part
+                replies.update(part)
+        return {request: replies[request] for request in distinct}
+
+    def through_chain(self, arrangement: Arranged | None = None) -> Asking:
+        """Return the function that asks the model: deduplicate and order, if arranged so; cache; batch; watch.
+
+        It returns before the model is asked, so that few frames lie between a test and its model.
+        """
+        steps = (arrangement, self.cache)
+        return chain(self.caller, *(step for step in steps if step is not None))
 
     def _match(self, pairs: list[Match]) -> Mapping[Request, Prediction]:
-        if not pairs:
-            return {}
-        once = cache(lambda: self._arranged(pairs))
-        replies = self._match_scores(pairs, once)
-        return self._predictions(pairs, replies, self._accepted(replies, once))
+        how = match_adapter(self.model)
+        ask = self._requests_chain(pairs) if how == "match" or isinstance(self.model, Classifier) else None
+        if how == "match" and ask is not None:
+            replies: Said = ask(self._call("match"), pairs)
+        else:
+            replies = self._adapted_scores(pairs, how)
+        if isinstance(self.model, Classifier) and ask is not None:
+            said = ask(replace(self._call("accepts"), nan=True), pairs)
+            self._check_said(said)
+            return self._predictions(pairs, replies, [yes == 1.0 if yes in (0.0, 1.0) else None for yes in said])
+        return self._predictions(pairs, replies, self._accepted(replies, how))
 
-    def _match_scores(self, pairs: list[Match], once: Callable[[], Arranged[Match]]) -> Said:
-        adapter = match_adapter(self.model)
-        if adapter == "match" and isinstance(self.model, Matcher):
-            match = self.model.match
-            return list(once().ask(lambda some: self.caller.numbers(some, match, "match")))
-        if adapter == "encode" and isinstance(self.model, DualEncoder):
-            return self._dot_products(pairs, self.model)
-        if adapter == "match by answer":
+    def _adapted_scores(self, pairs: list[Match], how: str | None) -> Said:
+        if how == "encode":
+            return self._dot_products(pairs)
+        if how == "match by answer":
             questions = [described(pair) for pair in pairs]
             answers = self._ask(questions)
             return [agreement(answers[question]) for question in questions]
-        if adapter == "match by perplexity":
+        if how == "match by perplexity":
             texts = [Read(text=pair.text) for pair in pairs]
             read = self._read(list(dict.fromkeys(texts)))
             return [plausible(read[text]) for text in texts]
         return [self._cannot("Match", "match(), encode_images() and encode_texts(), or answer()")] * len(pairs)
 
-    def _dot_products(self, pairs: list[Match], model: DualEncoder) -> Said:
+    def _dot_products(self, pairs: list[Match]) -> Said:
         images = list(dict.fromkeys(pair.image for pair in pairs))
-        pixels = SeenPixels()
-        keys = self.caller.text_keys(model, map(text_of, pairs))
-        compared = asked_the_same(pairs, keys_of(pairs, keys))
-        rows = in_hashed_order(
-            [pixels.watched(image) if image in compared else image for image in images],
-            self.seed,
-            lambda some: self.caller.rows(some, model.encode_images, "encode_images"),
-        )
-        seen = dict(zip(images, pixels.levelled(((image,) for image in images), rows), strict=True))
-        shown = (pair.text for pair in pairs if not isinstance(seen[pair.image], Problem))
-        texts = list(dict.fromkeys(shown))  # a text is not encoded if none of its images could be
-        rows = asked_once(
-            texts,
-            [keys.get(text, text) for text in texts],
-            lambda some: in_hashed_order(
-                some, self.seed, lambda part: self.caller.rows(part, model.encode_texts, "encode_texts")
-            ),
-        )
-        words = dict(zip(texts, rows, strict=True))
-        return [_dot(seen[pair.image], words, pair.text, self.name) for pair in pairs]
+        text_keys = self._text_keys(map(text_of, pairs))
+        compared = asked_the_same(pairs, keys_of(pairs, text_keys))
+        of_images = arranged(images, [None] * len(images), self.seed, compared=compared)
+        image_rows = self.through_chain(of_images)(self._call("encode_images", "rows"), images)
+        rows_of_images = dict(zip(images, image_rows, strict=True))
+        # a text is not encoded if none of its images could be
+        shown = (pair.text for pair in pairs if not isinstance(rows_of_images[pair.image], Problem))
+        texts = list(dict.fromkeys(shown))
+        of_texts = self._texts_chain(texts, text_keys)
+        rows_of_texts = dict(zip(texts, of_texts(self._call("encode_texts", "rows"), texts), strict=True))
+        return [_dot(rows_of_images[pair.image], rows_of_texts, pair.text, self.name) for pair in pairs]
 
-    def _accepted(self, replies: Said, once: Callable[[], Arranged[Match]]) -> list[bool | None]:
-        if isinstance(self.model, Classifier):
-            accepts = self.model.accepts
-            said = once().ask(lambda some: self.caller.numbers(some, accepts, "accepts", nan=True))
-            self._check_said(said)
-            return [yes == 1.0 if yes in (0.0, 1.0) else None for yes in said]
+    def _accepted(self, replies: Said, how: str | None) -> list[bool | None]:
         threshold = threshold_of(self.model, self.name)
-        adapter = match_adapter(self.model)
-        if adapter == "match by answer":  # each score is the model's own yes or no
+        if how == "match by answer":  # each score is the model's own yes or no
             threshold = 0.5
-        if threshold is None or adapter == "match by perplexity":
+        if threshold is None or how == "match by perplexity":
             return [None] * len(replies)
         # A score exactly at the threshold is a no: the released VALSE code calls a tie a foil.
         return [bool(reply > threshold) if isinstance(reply, float) else None for reply in replies]
@@ -175,53 +169,47 @@ class ModelPredictor:
                 raise ModelReplyError(f"the model {self.name!r} returned {yes!r} from accepts(); {remedy}")
 
     def _ask(self, questions: list[Ask]) -> Mapping[Request, Prediction]:
-        if not questions:
-            return {}
-        return self._predictions(questions, self._answers(questions))
-
-    def _answers(self, questions: list[Ask]) -> Said:
-        adapter = ask_adapter(self.model)
-        if adapter == "answer" and isinstance(self.model, Answerer):
-            answer = self.model.answer
-            return list(self._arranged(questions).ask(lambda some: self.caller.strings(some, answer, "answer")))
-        if adapter == "answer by match":
+        how = ask_adapter(self.model)
+        if how == "answer":
+            replies: Said = self._requests_chain(questions)(self._call("answer", "strings"), questions)
+        elif how == "answer by match":
             pairs = [completed(question, choice) for question in questions for choice in question.choices]
-            scores = self._match(list(dict.fromkeys(pairs)))
-            return [best_choice(question, scores) for question in questions]
-        return [self._cannot("Ask", "answer(), match(), or encode_images() and encode_texts()")] * len(questions)
-
-    def _compare(self, questions: list[Compare]) -> Mapping[Request, Prediction]:
-        if not questions:
-            return {}
-        replies: Said = [self._cannot("Compare", COMPARES)] * len(questions)
-        if isinstance(self.model, Comparer):
-            compare = self.model.compare
-            replies = list(self._arranged(questions).ask(lambda some: self.caller.strings(some, compare, "compare")))
+            scores = self._match(list(dict.fromkeys(pairs))) if pairs else {}
+            replies = [best_choice(question, scores) for question in questions]
+        else:
+            replies = [self._cannot("Ask", "answer(), match(), or encode_images() and encode_texts()")] * len(questions)
         return self._predictions(questions, replies)
 
-    def _arranged(self, requests: list[Pair]) -> Arranged[Pair]:
-        return arranged(requests, self.caller.text_keys(self.model, map(text_of, requests)), self.seed)
+    def _compare(self, questions: list[Compare]) -> Mapping[Request, Prediction]:
+        replies: Said = [self._cannot("Compare", COMPARES)] * len(questions)
+        if isinstance(self.model, Comparer):
+            replies = self._requests_chain(questions)(self._call("compare", "strings"), questions)
+        return self._predictions(questions, replies)
 
-    def _read(self, texts: list[Read]) -> Mapping[Request, Prediction]:
-        if not texts:
-            return {}
-        replies: Said
+    def _read(self, reads: list[Read]) -> Mapping[Request, Prediction]:
+        replies: Said = [self._cannot("Read", "perplexity()")] * len(reads)
         if isinstance(self.model, LanguageModel):
-            perplexity = self.model.perplexity
-            asked = [read.text for read in texts]
-            keys = self.caller.text_keys(self.model, asked)
-            replies = list(
-                asked_once(
-                    asked,
-                    [keys.get(text, text) for text in asked],
-                    lambda some: in_hashed_order(
-                        some, self.seed, lambda part: self.caller.numbers(part, perplexity, "perplexity")
-                    ),
-                )
-            )
-        else:
-            replies = [self._cannot("Read", "perplexity()")] * len(texts)
-        return self._predictions(texts, replies)
+            texts = [read.text for read in reads]
+            replies = self._texts_chain(texts, self._text_keys(texts))(self._call("perplexity"), texts)
+        return self._predictions(reads, replies)
+
+    def _call(self, called: str, kind: Literal["numbers", "rows", "strings"] = "numbers") -> Call:
+        return Call(called=called, method=getattr(self.model, called), kind=kind)
+
+    def _requests_chain(self, requests: list[Any]) -> Asking:
+        text_keys = self._text_keys(map(text_of, requests))
+        keys = keys_of(requests, text_keys)
+        compared = asked_the_same(requests, keys)
+        return self.through_chain(arranged(requests, keys, self.seed, compared=compared, dedupe=bool(text_keys)))
+
+    def _texts_chain(self, texts: list[str], text_keys: Mapping[str, Any]) -> Asking:
+        keys = [text_keys.get(text, text) for text in texts]
+        return self.through_chain(arranged(texts, keys, self.seed, dedupe=bool(text_keys)))
+
+    def _text_keys(self, texts: Iterable[str]) -> Mapping[str, Any]:
+        if self.cache is not None:
+            return self.cache.text_keys(self.caller, self.model, texts)
+        return self.caller.text_keys(self.model, texts)
 
     def _cannot(self, kind: str, needs: str) -> Problem:
         return Problem(why=f"the model {self.name!r} cannot reply to a {kind} request: it has none of {needs}")
@@ -229,19 +217,21 @@ class ModelPredictor:
     def _predictions(
         self, requests: Sequence[Request], said: Said, accepted: Sequence[bool | None] | None = None
     ) -> Replies:
-        cut, neither = self.caller.cut_texts(self.model), self.caller.neither(self.model, requests)
+        truncated, neither = truncated_texts(self.model), self.caller.neither(self.model, requests)
+        if self.cache is not None:
+            truncated = truncated | self.cache.cut if self.cache.cut else truncated
+            neither = neither | self.cache.unsure.intersection(requests) if self.cache.unsure else neither
         problems = {place: reply for place, reply in enumerate(said) if isinstance(reply, Problem)}
         texts = [reply if isinstance(reply, str) and reply != TIED else None for reply in said]
+        answered = [place for place in range(len(said)) if place not in problems] if truncated or neither else []
         return Replies(
             requests=requests,
             scores=numbers([reply if isinstance(reply, float) else None for reply in said]),
             accepted=_without(numbers(accepted or [None] * len(said)), problems),
             answers=texts if texts.count(None) < len(texts) else (),
             problems={place: (reply.why, self._skipped(reply)) for place, reply in problems.items()},
-            cut={place for place, one in enumerate(requests) if cut and place not in problems and _cut(cut, one)},
-            neither={
-                place for place, one in enumerate(requests) if neither and place not in problems and one in neither
-            },
+            cut={place for place in answered if truncated and _cut(truncated, requests[place])},
+            neither={place for place in answered if requests[place] in neither},
         )
 
     def _skipped(self, problem: Problem) -> bool:
@@ -249,10 +239,7 @@ class ModelPredictor:
 
 
 def threshold_of(model: object, name: str) -> float | None:
-    """Return the ``decision_threshold`` of a model, which may change while it is asked; None for none.
-
-    Raises: ModelReplyError if it is not a finite number.
-    """
+    """Return the ``decision_threshold`` of a model, which may change while it is asked; None for none."""
     threshold: Any = getattr(model, "decision_threshold", None)
     if threshold is not None and not (isinstance(threshold, Real) and math.isfinite(threshold)):
         raise ModelReplyError(
@@ -264,7 +251,6 @@ def threshold_of(model: object, name: str) -> float | None:
 
 
 def _without(column: FloatArray, problems: Collection[int]) -> FloatArray:
-    """The column with NaN at the places that have a problem."""
     column[list(problems)] = np.nan
     return column
 
@@ -290,10 +276,9 @@ def _dot(
     return float(image @ row)
 
 
-def _cut(cut: AbstractSet[str], request: Request) -> bool:
-    """Whether a text of a request is among the texts that the model did not read to the end."""
+def _cut(truncated: AbstractSet[str], request: Request) -> bool:
     if isinstance(request, Compare):
-        return request.question in cut
+        return request.question in truncated
     if isinstance(request, Ask):
-        return not cut.isdisjoint((request.question, *(completed(request, one).text for one in request.choices)))
-    return request.text in cut or (isinstance(request, Match) and described(request).question in cut)
+        return not truncated.isdisjoint((request.question, *(completed(request, one).text for one in request.choices)))
+    return request.text in truncated or (isinstance(request, Match) and described(request).question in truncated)

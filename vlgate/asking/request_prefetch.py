@@ -28,7 +28,7 @@ class PrefetchingPredictor:
 
     predictor: ModelPredictor
     queue: deque[Request]
-    found: dict[Request, Prediction] = field(default_factory=dict)
+    known: dict[Request, Prediction] = field(default_factory=dict)
     alone: set[Request] = field(default_factory=set)
 
     def predict(self, requests: Iterable[Request]) -> dict[Request, Prediction]:
@@ -38,23 +38,21 @@ class PrefetchingPredictor:
         caused it, and so are the items whose requests were in the same call. Items after those are prefetched again.
         """
         distinct = dict.fromkeys(requests)
-        missing = [request for request in distinct if request not in self.found]
-        if missing:
-            self.found.update(self._asked(missing))
-        return {request: self.found[request] for request in distinct}
-
-    def _asked(self, missing: Sequence[Request]) -> Mapping[Request, Prediction]:
-        coming = self._coming(missing) if self.alone.isdisjoint(missing) else []
+        missing = [request for request in distinct if request not in self.known]
+        coming = self._coming(missing) if missing and self.alone.isdisjoint(missing) else []
         if coming:
             try:
-                return self.predictor.predict([*missing, *coming])
+                self.known.update(self.predictor.predict([*missing, *coming]))
+                missing = []
             except (Exception, SystemExit):  # noqa: BLE001  # a foreign model may raise anything; it is asked again below
                 self.alone.update(coming)
-        self.alone.update(missing)
-        return self.predictor.predict(missing)
+        if missing:
+            self.alone.update(missing)
+            self.known.update(self.predictor.predict(missing))
+        return {request: self.known[request] for request in distinct}
 
     def _coming(self, missing: Sequence[Request]) -> list[Request]:
-        known = {*missing, *self.found, *self.alone}
+        known = {*missing, *self.known, *self.alone}
         coming: list[Request] = []
         while self.queue and len(coming) + len(missing) < self.predictor.caller.size:
             request = self.queue.popleft()
@@ -90,7 +88,6 @@ class Round:
 
     @property
     def requests(self) -> tuple[Request, ...]:
-        """All requests of the round."""
         return (*self.missing, *self.coming)
 
 
@@ -109,13 +106,12 @@ class ForeseeingPredictor:
     _all: tuple[Request, ...] = field(init=False)
     _at: int = 0  # the place in _all from which the next round is filled
     _next: int = 0  # the batch that the next round is for
-    _found: dict[Request, Prediction] = field(default_factory=dict)
+    _known: dict[Request, Prediction] = field(default_factory=dict)
     _alone: set[Request] = field(default_factory=set)  # of rounds that raised; asked in rounds of their own
     _failed: set[Request] = field(default_factory=set)  # of batches that raised; no round ahead asks them again
     _rounds: deque[Round] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
-        """List all requests, if rounds are filled with them."""
         self._all = tuple(by_image(self.batches) if self.fills else ())
 
     def predict(self, requests: Iterable[Request]) -> Mapping[Request, Prediction]:
@@ -125,18 +121,18 @@ class ForeseeingPredictor:
         belongs to the item that caused it. After that, rounds are not filled any more.
         """
         distinct = dict.fromkeys(requests)
-        missing = tuple(request for request in distinct if request not in self._found)
+        missing = tuple(request for request in distinct if request not in self._known)
         replies = self._asked(missing) if missing else {}
         if not self.fills:
             return replies
-        self._found.update(replies)
-        return {request: self._found[request] for request in distinct}
+        self._known.update(replies)
+        return {request: self._known[request] for request in distinct}
 
     def _asked(self, missing: tuple[Request, ...]) -> Mapping[Request, Prediction]:
         if not self._rounds or self._rounds[0].missing != missing:
             self._forget()
             self._next = self._after(missing)
-            self._rounds.append(self._started(missing, {*missing, *self._found}))
+            self._rounds.append(self._started(missing, {*missing, *self._known}))
         self._look_ahead()
         first = self._rounds.popleft()
         try:
@@ -148,7 +144,7 @@ class ForeseeingPredictor:
                 raise
             self._forget()
         finally:
-            self.predictor.caller.bare.size = first.caller.size
+            self.predictor.caller.size = first.caller.size
             if first.caller.size != first.size:  # the coming rounds were cut for the size before
                 self._forget()
         replies = self.predictor.predict(missing)
@@ -159,7 +155,7 @@ class ForeseeingPredictor:
         """Start rounds until they keep the model busy while the first one is waited for."""
         known: set[Request] = set()
         if self.fills:
-            known = {*self._found, *self._failed, *(request for one in self._rounds for request in one.requests)}
+            known = {*self._known, *self._failed, *(request for one in self._rounds for request in one.requests)}
         most = self.calls * self.predictor.caller.size
         while self._next < len(self.batches) and sum(len(one.requests) for one in list(self._rounds)[1:]) < most:
             asked = dict.fromkeys(requests_of(self.batches[self._next]))
@@ -179,7 +175,7 @@ class ForeseeingPredictor:
             if request not in known and request not in self._alone:
                 coming.append(request)
                 known.add(request)
-        caller = replace(self.predictor.caller.bare)
+        caller = replace(self.predictor.caller)
         predictor = replace(self.predictor, caller=caller)
         replies: Future[Mapping[Request, Prediction]] = Future()
         made = Round(missing=missing, coming=tuple(coming), start=start, size=size, caller=caller, replies=replies)
@@ -190,12 +186,10 @@ class ForeseeingPredictor:
         """The batch after that with these requests; with ``fills`` the first one, because known requests are left."""
         if self.fills:
             return 0
-        found = (
-            place + 1
-            for place in range(len(self.batches))
-            if tuple(dict.fromkeys(requests_of(self.batches[place]))) == missing
-        )
-        return next(found, len(self.batches))
+        for place, batch in enumerate(self.batches):
+            if tuple(dict.fromkeys(requests_of(batch))) == missing:
+                return place + 1
+        return len(self.batches)
 
     def _forget(self) -> None:
         """Forget the rounds that were started ahead; nobody waits for their replies."""
@@ -206,7 +200,6 @@ class ForeseeingPredictor:
 
 
 def requests_of(batch: Batch) -> Iterable[Request]:
-    """Yield the requests of a batch, in the order of its cases."""
     return (request for case in batch.cases for request in case.requests)
 
 

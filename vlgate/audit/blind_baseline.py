@@ -77,9 +77,7 @@ def probe(task: Task, limit: int = 20_000) -> tuple[Probe, ...]:
     questions, ``value`` is the share of correct answers. The texts of single statements and questions are compared with
     one another: the true ones, or those whose answer is yes, with the others.
 
-    Args:
-        task: the task to try them on.
-        limit: the largest number of cases to try; the draw depends on the id of the task only.
+    At most ``limit`` cases are tried; the draw depends on the id of the task only.
 
     Returns: the probes, the same ones for every task of a shape; a probe that could not be run has no value and says
         why. Empty for a task without images.

@@ -180,17 +180,15 @@ _LARGEST = 30.0  # of a weighted sum, beyond which exp() says nothing more
 
 
 def likelihoods(found: Choices, features: Features, rising: BoolArray | None = None) -> FloatArray:
-    """Return the probability of each candidate, learnt from the choices of the other folds.
+    """Return the probability of each candidate, learnt from the choices of the other folds, shape (m,).
 
-    Args:
-        found: the choices.
-        features: the features of the candidates by the fold that is left out; NaN counts as the mean of the choice.
-        rising: the features that may speak for a candidate and never against it, shape (f,); None for no such feature.
+    ``features`` gives those of the candidates by the fold that is left out; NaN counts as the mean of the choice. Those
+    marked in ``rising``, shape (f,), may speak for a candidate and never against it.
 
-    Returns: probabilities of shape (m,), which add up to 1 in each choice. They are equal if the choices teach no more
-        than chance does: if the weights raise the log-likelihood of the choices that they are learnt from by no more
-        than 1 beyond their number (Akaike 1974), on average over the folds. One fold does not decide for itself: what
-        the others teach of a task that is balanced exactly is the opposite of what is true in it.
+    The probabilities are equal if the choices teach no more than chance does: if the weights raise the log-likelihood
+    of the choices that they are learnt from by no more than 1 beyond their number (Akaike 1974), on average over the
+    folds. One fold does not decide for itself: what the others teach of a task that is balanced exactly is the opposite
+    of what is true in it.
     """
     chance = 1 / np.bincount(found.owners, minlength=len(found.cases))
     even = chance[found.owners].astype(np.float64)
@@ -258,11 +256,9 @@ def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> tuple[FloatA
     number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
 
     def likelihood(found: FloatArray) -> float:
-        """Return the logarithm of the probability of the truths."""
         return float(np.log(_softmax(rows @ found, owners)[true]).sum())
 
     def posterior(found: FloatArray) -> float:
-        """Return the logarithm of the posterior probability of weights, but for a constant."""
         return likelihood(found) - float(_RIDGE / 2 * found @ found)
 
     best = start = posterior(weights)

@@ -44,16 +44,10 @@ class Flaw:
 def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) -> tuple[Flaw, ...]:
     """Look for flaws in a task.
 
-    Args:
-        task: the task to examine.
-        elsewhere: the ``true_texts`` of other tasks, to find foils that are captions there; it may include those of
-            this task.
+    ``elsewhere`` holds the ``true_texts`` of other tasks, to find foils that are captions there.
 
     Returns: the flaws that were found, in a fixed order. A case counts once for each flaw; a case whose texts are equal
         does not also count as a true foil.
-
-    >>> examine(Task(id="x/y", capability="foil", shape="pair", cases=()))
-    ()
     """
     found = list(_contrasts(task))
     here = {(key, true) for _, key, true, _ in found}
@@ -92,11 +86,7 @@ def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) ->
 
 
 def true_texts(tasks: Iterable[Task]) -> set[tuple[str, str]]:
-    """Return the texts that tasks call true of an image, as pairs (key of the image, text).
-
-    >>> true_texts([])
-    set()
-    """
+    """Return the texts that tasks call true of an image, as pairs (key of the image, text)."""
     return {(key, true) for task in tasks for _, key, true, _ in _contrasts(task)}
 
 
@@ -119,7 +109,6 @@ def _equal(found: Iterable[_Contrast]) -> _Positions:
 
 
 def _alike(text: str, other: str) -> bool:
-    """Whether two texts are equal, also if one is in another form of Unicode."""
     return text == other or normalize("NFC", text) == normalize("NFC", other)
 
 

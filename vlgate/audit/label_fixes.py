@@ -80,11 +80,7 @@ def place_of(named: str | Path, folder: Path) -> Path:
 
 
 def read_disputes(files: Iterable[Path]) -> tuple[Dispute, ...]:
-    """Read files of disputes; empty lines are skipped.
-
-    Raises: DataError, which names the file, the line and the remedy, if a file cannot be read, if a line lacks a field,
-        or if its claim is unknown.
-    """
+    """Read files of disputes; empty lines are skipped."""
     return tuple(one for file in files for record in lined_records(file, REMEDY) for one in _disputes(record))
 
 
@@ -92,9 +88,6 @@ def fingerprint(cases: Iterable[Case]) -> str:
     """Return 16 digits that tell whether cases ask the same as others, in the same order: images, texts and choices.
 
     The truths are not in them.
-
-    >>> fingerprint([])
-    'e4a6a0577479b2b4'
     """
     found = blake2b(digest_size=8)
     for case in cases:
@@ -110,15 +103,10 @@ def applied(
 ) -> tuple[tuple[Task, ...], tuple[str, ...]]:
     """Correct or leave out the disputed cases of some tasks.
 
-    Args:
-        tasks: the tasks, with all their cases.
-        disputes: the disputes; several may be about a case if they do the same to it.
-        known: the ids of all tasks that there are.
+    ``known`` holds the ids of all tasks that there are. Several disputes may be about a case if they do the same to it.
 
     Returns: the tasks, which count what was left out by claim, and what was corrected; and notes on the disputes that
         are about tasks that are not among these, or of ``KNOWN`` about cases that are not in the data.
-    Raises: DataError, which names the line and the nearest name, if a task or a case does not exist, if two lines do
-        different things to a case, or if the truths do not fit it.
     """
     names = sorted(known)
     here = {task.id for task in tasks}
@@ -139,11 +127,7 @@ def applied(
 
 
 def reported(tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Return a note for each task with labels that ``KNOWN`` disputes, which says how many, by claim.
-
-    >>> reported([])
-    ()
-    """
+    """Return a note for each task with labels that ``KNOWN`` disputes, which says how many, by claim."""
     found, _ = _fitting(tasks, read_disputes([KNOWN]))
     counts = Counter((one.task, one.claim) for one in found if one.task in {task.id for task in tasks})
     by_task: dict[str, list[str]] = {}
@@ -156,10 +140,7 @@ def reported(tasks: Sequence[Task]) -> tuple[str, ...]:
 
 
 def _fitting(tasks: Sequence[Task], disputes: Sequence[Dispute]) -> tuple[list[Dispute], list[str]]:
-    """The disputes without the lines of ``KNOWN`` about other data than these tasks have, and a note on each of those.
-
-    Raises: DataError if a line of another file has the fingerprint of other cases.
-    """
+    """The disputes without the lines of ``KNOWN`` about data that these tasks lack, and a note on each of those."""
     wanted = {one.task for one in disputes}
     cases = {task.id: {case.id: case for case in task.cases} for task in tasks if task.id in wanted}
     lines: dict[tuple[Path, str], list[Dispute]] = {}
@@ -236,7 +217,6 @@ def _truths(record: Record, claim: str) -> tuple[bool | str, ...] | None:
 
 
 def _nearest_cases(named: str, ids: Sequence[str]) -> str:
-    """The nearest few of a task's cases, and how many there are."""
     if len(ids) <= _SHOWN:
         return nearest(named, ids)
     first, *others = get_close_matches(named, ids, n=_SHOWN) or [""]
@@ -281,7 +261,6 @@ def _corrected(case: Case, task: Task, dispute: Dispute) -> Case:
 
 
 def _offered_both(case: Case) -> bool:
-    """Whether both questions offer the answers to both."""
     asked = [request.choices for request in case.requests if isinstance(request, Ask)]
     return all(set(case.truths) <= set(choices) for choices in asked)
 

@@ -48,20 +48,11 @@ _Marks = Sequence[tuple[int, ...]]
 
 
 def near_copies(tasks: Sequence[Task]) -> dict[str, Flaw]:
-    """Find the cases of each task that another one of these tasks asks nearly so.
+    """Find the cases of each task that another task asks nearly so, in time linear in the number of cases.
 
     What is compared are a true and a false text of one image, or all questions of a case. Two texts are nearly the same
-    if their words are, in their order, without case, punctuation and articles; two images are the same if they have
-    the same key, or the same number of COCO or Visual Genome, without the folder, the extension and COCO's former
-    prefix. The time is linear in the number of cases.
-
-    Args:
-        tasks: the tasks, with different ids.
-
-    Returns: a flaw per task that has such cases, by id; its sentence names the other tasks, with how many there are.
-
-    >>> near_copies([])
-    {}
+    if their words are, in their order, without case, punctuation and articles; two images are the same if they have the
+    same key, or the same number of COCO or Visual Genome, without the folder, the extension and COCO's former prefix.
     """
     marks = [[_marks(case, task.shape) for case in task.cases] for task in tasks]
     seen: dict[int, int] = {}
@@ -81,14 +72,7 @@ def copied(cases: Sequence[Case], enough: int) -> tuple[str, ...] | None:
     as another JPEG, resized or altered in a pixel is a copy, and one in which a small thing has moved is not.
     An image that cannot be read is compared by its name.
 
-    Args:
-        cases: the cases of a task.
-        enough: the number of different cases that is asked for.
-
     Returns: the ids of the copies; None if at least ``enough`` of the cases differ.
-
-    >>> copied([], 1)
-    ()
     """
     texts = [tuple(map(_asked, case.requests)) for case in cases]
     if len(set(texts)) >= enough:

@@ -26,7 +26,6 @@ def word_features(found: Choices) -> Findings:
     every = learnt(np.ones(len(found.cases), dtype=np.bool_))
 
     def without(fold: int) -> FloatArray:
-        """Return the features with a fold left out."""
         kept = found.folds != fold
         rows = kept[found.owners]
         scores = every.copy()
@@ -42,7 +41,6 @@ def _words_of_texts(found: Choices) -> Callable[[BoolArray], FloatArray]:
     known, folds = features(list(numbers)), found.folds[found.owners]
 
     def learnt(kept: BoolArray) -> FloatArray:
-        """Return the log odds of the candidates of some choices, cross-fitted among them."""
         rows = kept[found.owners]
         return log_odds(known, texts[rows], found.true[rows], folds[rows])
 
@@ -57,7 +55,6 @@ def _words_of_answers(found: Choices) -> Callable[[BoolArray], FloatArray]:
     known, answers = features(list(numbers)), candidates[found.true]
 
     def learnt(kept: BoolArray) -> FloatArray:
-        """Return the log-likelihoods of the answers to some questions, cross-fitted among them."""
         rows = kept[found.owners]
         asked = Questions(
             texts=texts[kept],
@@ -199,7 +196,6 @@ def ngram_features(found: Choices) -> Findings:
     longer, shorter = texts.lengths - texts.lengths.min() + 1, texts.lengths.max() - texts.lengths + 1
 
     def without(fold: int) -> FloatArray:
-        """Return the features with a fold left out."""
         means = texts.mean_logs(found.true & (folds != fold), folds)
         return np.stack([means * longer, means * shorter], axis=1)
 
@@ -213,7 +209,6 @@ class Trigrams:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        """Number the words."""
         words, rows, self._size = _words(texts)
         inside = rows[2:] >= 0
         before = _numbered(words[:-2] * self._size + words[1:-1])
@@ -227,9 +222,7 @@ class Trigrams:
     def mean_logs(self, trained: BoolArray, folds: IntArray) -> FloatArray:
         """Return the mean log-probability of the words of each text, its end included, shape (m,).
 
-        Args:
-            trained: which texts the model is trained on, shape (m,).
-            folds: the fold of each text, shape (m,); a text is scored by the counts of the other folds.
+        A text is scored by the counts of the other folds, as far as they are ``trained`` on; all of shape (m,).
         """
         kept, place = trained[self._rows], folds[self._rows]
         keys = (*self._after, *self._contexts)

@@ -83,14 +83,10 @@ class Shortcuts:
 
 
 def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
-    """Score every case of a task by its texts alone.
+    """Score every case of a task by its texts alone; the order of the cases makes no difference.
 
-    Args:
-        task: the task; the order of its cases makes no difference.
-        lm: the causal language model of the probe ``likelihood``; None for trigrams of the true texts of the other
-            folds.
-
-    Returns: the scores. The probes are not run on a task of fewer images than folds, nor on one without a choice.
+    Without a causal language model ``lm``, the probe ``likelihood`` has trigrams of the true texts of the other folds.
+    The probes are not run on a task of fewer images than folds, nor on one without a choice.
     """
     found = choices(task)
     images = case_clusters(task.cases)
@@ -116,11 +112,9 @@ def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
 
 
 def by_luck(task: Task, lm: LanguageModel | None = None) -> float:
-    """Return the share of cases that at least one probe solves if the truths are random, so that no text tells them.
+    """Return the share of cases that some probe solves if the truths are random; NaN if the probes cannot be run.
 
     Small tasks are drawn several times. The draws depend on the id of the task only.
-
-    Returns: the share, in 0..1; NaN if the probes cannot be run.
     """
     n = len(task.cases)
     draws = max(1, min(_NULL_DRAWS, _NULL_CASES // max(1, n)))

@@ -220,7 +220,7 @@ class Asked:
         watch = self.limits.calls.watch
         loaded = load_model(self.options, self.plan.tasks, self.worker or 0, int(given["workercount"]), watch)
         self.config.add_cleanup(closer(loaded[0]))
-        self.config.add_cleanup(loaded[1].caller.close)
+        self.config.add_cleanup(loaded[1].close)
         return loaded
 
     @cached_property

@@ -117,7 +117,7 @@ class Closing:
     def _keep_face(self) -> None:
         # A later run that finds all replies in the cache needs no more of the model than this
         loaded, predictor = self.run.loaded
-        keep_face(loaded, predictor.caller, self.run.options)
+        keep_face(loaded, predictor.cache, self.run.options)
 
     def conclude(self, session: pytest.Session) -> None:
         """Judge all replies, decide the gates, report them as tests, and set the exit status."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vlgate.asking.items import images_of_case
 from vlgate.errors import ImageError
-from vlgate.probes.explaining.changes import images_of_case
 from vlgate.probes.explaining.rates import beside
 from vlgate.probes.explaining.record import ATTENDS, Explained, Explanation, of_the_true_text
 from vlgate.probes.explaining.regions import heat

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from vlgate.asking.batching import Caller
 from vlgate.errors import OptionError
 from vlgate.models.loading.catalogue import registered
 from vlgate.models.loading.registry import LoadedModel
 from vlgate.models.ray.connecting import check_address, nodes, seats
 from vlgate.models.ray.messages import Wanted
-from vlgate.models.ray.pool import ClusterCaller, Pool, RemoteModel
+from vlgate.models.ray.pool import OverActors, Pool, RemoteModel
 from vlgate.record.options import DEFAULT_BATCH, Options
 
 _HERE = "vlgate.models.reference."  # models that see the tasks, or are as quick as the way to a cluster
@@ -35,7 +36,7 @@ def check_cluster(options: Options, workers: str = "") -> None:
     check_address(options.ray)
 
 
-def load_on_cluster(options: Options) -> tuple[LoadedModel, ClusterCaller]:
+def load_on_cluster(options: Options) -> tuple[LoadedModel, Caller]:
     """Load the model of the options on the actors of the cluster that this process is connected to.
 
     Returns: the model as the run sees it, and the caller of its methods.
@@ -61,7 +62,7 @@ def load_on_cluster(options: Options) -> tuple[LoadedModel, ClusterCaller]:
         registered=surface.registered,
         device=surface.device,
     )
-    return loaded, ClusterCaller(name=surface.name, size=options.batch_size or DEFAULT_BATCH, model=model)
+    return loaded, Caller(name=surface.name, size=options.batch_size or DEFAULT_BATCH, steps=(OverActors(model),))
 
 
 def closer(loaded: LoadedModel) -> Callable[[], None]:

@@ -13,20 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.asking.batching import Caller, out_of_memory
-from vlgate.asking.cached_caller import CachedCaller
 from vlgate.asking.call_limit import Watch, unwatched
 from vlgate.asking.checks.check import ROUNDING, Check, together
 from vlgate.asking.checks.invariance import Anew, check_batch_invariance, check_determinism
 from vlgate.asking.checks.polarity import check_polarity
 from vlgate.asking.checks.precision import check_precision, drawn, lacks_room
-from vlgate.asking.items import Copies, gets_names
+from vlgate.asking.items import Copies, gets_names, images_of_case
 from vlgate.asking.predictor import ModelPredictor, threshold_of
 from vlgate.errors import ModelLoadError, ModelReplyError, described, printable
 from vlgate.models.checkpoints.device import device_name, pick_device, room_of, share_threads
 from vlgate.models.loading.catalogue import registered
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load, takes
-from vlgate.models.loading.unloaded import Unloaded, note_of
+from vlgate.models.loading.unloaded import note_of
 from vlgate.models.reference.blind import Blind, Lesson
 from vlgate.record.model_card import ModelCard, added
 from vlgate.record.options import DEFAULT_BATCH, Options
@@ -36,7 +35,7 @@ from vlgate.run.remembering import cache_use, keep_checks, kept_checks, remember
 from vlgate.sources.graphs.generated import GENERATED
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks
-from vlgate.types import Answerer, Ask, Case, Compare, Comparer, LazyImage, Prepared, Request, Task, images_of
+from vlgate.types import Answerer, Ask, Case, Compare, Comparer, Prepared, Request, Task
 
 # The batch size that fits a model on a device: found once, as memory runs out, and remembered for the next run.
 
@@ -162,14 +161,14 @@ def load_model(
     """
     if options.ray:
         remote, calls = load_on_cluster(options)
-        return remote, replace(predictor_of(remote, replace(options, cache=None), tasks), caller=calls)
+        return remote, replace(predictor_of(remote, replace(options, cache=None), tasks), caller=calls, cache=None)
 
     def build() -> LoadedModel:
         return _built(options, worker, workers)
 
     loaded = unloaded(options, worker, build) or build()
     predictor = predictor_of(loaded, options, tasks, watch)
-    predictor.caller.bare.room = partial(room_of, loaded.device, workers)
+    predictor.caller.room = partial(room_of, loaded.device, workers)
     return loaded, predictor
 
 
@@ -207,12 +206,12 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
     kept = kept_checks(predictor, tasks, options, plan)
     if kept:
         return kept
-    caller, remembers, predictor = predictor.caller, predictor.uncounted(), predictor.bare()
+    cache_of_run, remembers, predictor = predictor.cache, predictor.uncounted(), predictor.bare()
     cases = _spread_over(tasks)
     about = [*cases, *_of_other_images(tasks)]
     anew = _anew(predictor.model, options)
     requests = [request for case in cases for request in case.requests]
-    filled = [*requests, *(_call_of_each_kind(tasks, caller.size) if anew else [])]
+    filled = [*requests, *(_call_of_each_kind(tasks, predictor.caller.size) if anew else [])]
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
     takes_dtype = options.dtype != "float32" and takes(options.model, "dtype", folder=options.folder)
     tolerance = ROUNDING.get(options.dtype if takes_dtype else "float32", ROUNDING["float32"])
@@ -232,7 +231,7 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
             raise
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything, as pytest.skip() does
             made.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
-    keep_checks(caller, tuple(made), tasks, options, plan)
+    keep_checks(cache_of_run, tuple(made), tasks, options, plan)
     return tuple(made)
 
 
@@ -249,13 +248,9 @@ def _spread_over(tasks: Sequence[Task]) -> list[Case]:
 def _of_other_images(tasks: Sequence[Task]) -> list[Case]:
     cases: list[Case] = []
     for first, *others in (task.cases for task in tasks if task.cases):
-        images = _images(first)
-        cases += islice((one for one in others if images.isdisjoint(_images(one))), 1)
+        images = set(images_of_case(first))
+        cases += islice((one for one in others if images.isdisjoint(images_of_case(one))), 1)
     return cases
-
-
-def _images(case: Case) -> set[LazyImage]:
-    return {image for request in case.requests for image in images_of(request)}
 
 
 def _call_of_each_kind(tasks: Sequence[Task], size: int) -> list[Request]:
@@ -288,7 +283,7 @@ def _check_precision(predictor: ModelPredictor, tasks: Sequence[Task], options: 
 
 def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check, ...] = ()) -> ModelCard:
     """Describe a loaded model for the report, at the end of its session."""
-    notes = [note_of(loaded), predictor.caller.bare.sizes.note(predictor.caller.size)]
+    notes = [note_of(loaded), predictor.caller.sizes.note(predictor.caller.size)]
     if isinstance(loaded.model, Prepared) and not loaded.registered:
         notes.append("prepare() was not called, because only vlgate's reference models are given the tasks and truths")
     return ModelCard(
@@ -299,7 +294,7 @@ def card_of(loaded: LoadedModel, predictor: ModelPredictor, checks: tuple[Check,
         notes=tuple(filter(None, map(printable, notes))),
         checks=checks,
         device=loaded.device,
-        cache=cache_use(predictor.caller),
+        cache=cache_use(predictor.cache),
     )
 
 
@@ -339,7 +334,8 @@ def predictor_of(
     return ModelPredictor(
         model=loaded.model,
         name=loaded.name,
-        caller=_waiting(remembering(_caller(loaded, options, watch), loaded, options), loaded),
+        caller=_caller(loaded, options, watch),
+        cache=remembering(loaded, options),
         on_missing=options.missing_images,
         seed=options.seed,
         together=options.ask == "together",
@@ -365,14 +361,6 @@ def _check_together(loaded: LoadedModel, tasks: Sequence[Task]) -> None:
 def _asks_of_one_image(task: Task) -> bool:
     kinds = {type(request) for case in task.cases[:1] for request in case.requests}
     return {Ask, Compare} <= kinds
-
-
-def _waiting(caller: Caller | CachedCaller, loaded: LoadedModel) -> Caller | CachedCaller:
-    # The model is loaded before it is asked, so that no time limit counts the loading
-    model = loaded.model
-    if not isinstance(model, Unloaded) or not isinstance(caller, CachedCaller):
-        return caller
-    return replace(caller, ready=model.load, loaded=lambda: model.loaded)
 
 
 def _caller(loaded: LoadedModel, options: Options, watch: Watch) -> Caller:

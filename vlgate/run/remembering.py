@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import TypeGuard
 
 import vlgate
-from vlgate.asking.batching import Caller
 from vlgate.asking.cache.store import Store, peek
-from vlgate.asking.cached_caller import CachedCaller
 from vlgate.asking.checks.check import Check
 from vlgate.asking.image_identity import Identities
 from vlgate.asking.memory import ROOM_BESIDE_STORE, Memory
 from vlgate.asking.predictor import ModelPredictor
+from vlgate.asking.reply_cache import ReplyCache
 from vlgate.models.checkpoints.device import pick_device
 from vlgate.models.checkpoints.fingerprint import digest_path, digest_source
 from vlgate.models.loading.catalogue import registered
@@ -39,30 +38,32 @@ _NETWORKS = (
 _REFERENCE = "vlgate.models.reference."
 
 
-def remembering(caller: Caller, loaded: LoadedModel, options: Options) -> Caller | CachedCaller:
-    """Return a caller that asks a model nothing twice; a reference model, which costs nothing, is asked everything.
+def remembering(loaded: LoadedModel, options: Options) -> ReplyCache | None:
+    """Return the memory of a model's replies; None for a reference model, which costs nothing.
 
     The replies of a model with a fingerprint of its own go to the cache; those of others are kept until the run ends.
+    A model that is not loaded yet is loaded before it is first asked, so that no limit counts that time.
     """
     known = registered().get(loaded.name) if loaded.registered else None
     if isinstance(loaded.model, Prepared) or (known is not None and known.build.startswith(_REFERENCE)):
-        return caller
+        return None
     if options.cache is None or why_not(loaded, options):
         memory = Memory()
         by_name = Identities(memory=memory, by_name=True)
         note = why_not(loaded, options) if options.cache is not None and options.cache_named else ""
-        return CachedCaller(inner=caller, memory=memory, identities=by_name, model=b"", note=note)
-    store = Store(options.cache, options.cache_limit)
-    memory = Memory(store=store, model=listed_as(loaded, options), room=ROOM_BESIDE_STORE)
-    return CachedCaller(
-        inner=caller,
-        memory=memory,
-        identities=Identities(
-            memory=memory, code=_digest(*_versions(_IMAGES), *_source("images", "perturb", "fixtures"))
-        ),
-        model=model_key(loaded, options),
-        opens_images=needs_images(options.model),
-    )
+        cache = ReplyCache(memory=memory, identities=by_name, model=b"", note=note)
+    else:
+        store = Store(options.cache, options.cache_limit)
+        memory = Memory(store=store, model=listed_as(loaded, options), room=ROOM_BESIDE_STORE)
+        code = _digest(*_versions(_IMAGES), *_source("images", "perturb", "fixtures"))
+        cache = ReplyCache(
+            memory=memory,
+            identities=Identities(memory=memory, code=code),
+            model=model_key(loaded, options),
+            opens_images=needs_images(options.model),
+        )
+    model = loaded.model
+    return replace(cache, ready=model.load, loaded=lambda: model.loaded) if isinstance(model, Unloaded) else cache
 
 
 def why_not(loaded: LoadedModel, options: Options) -> str:
@@ -97,19 +98,19 @@ def listed_as(loaded: LoadedModel, options: Options) -> str:
     return f"{name} {loaded.fingerprint[:12]} {' '.join(how)}"
 
 
-def cache_use(caller: Caller | CachedCaller) -> CacheUse:
-    if not isinstance(caller, CachedCaller):
+def cache_use(cache: ReplyCache | None) -> CacheUse:
+    if cache is None:
         return CacheUse()
-    counts, store = caller.counts, caller.memory.store
+    counts, store = cache.counts, cache.memory.store
     return CacheUse(
         place="" if store is None else str(store.file.parent),
         asked=counts.asked,
         cached=counts.cached,
         repeated=counts.repeated,
-        loaded=caller.loaded(),
-        kept=caller.memory.replies if store is not None and store.works else 0,
+        loaded=cache.loaded(),
+        kept=cache.memory.replies if store is not None and store.works else 0,
         evicted=0 if store is None else store.evicted,
-        notes=tuple(dict.fromkeys(filter(None, [caller.note, *([] if store is None else store.problems)]))),
+        notes=tuple(dict.fromkeys(filter(None, [cache.note, *([] if store is None else store.problems)]))),
     )
 
 
@@ -178,13 +179,12 @@ def unloaded(options: Options, worker: int, build: Callable[[], LoadedModel]) ->
     )
 
 
-def keep_face(loaded: LoadedModel, caller: Caller | CachedCaller, options: Options) -> None:
+def keep_face(loaded: LoadedModel, cache: ReplyCache | None, options: Options) -> None:
     """Keep what a later run must know of a model that was built, if its files tell that it is the same."""
-    kept = isinstance(caller, CachedCaller) and caller.memory.store is not None
-    face = face_of(loaded) if kept and not isinstance(loaded.model, Unloaded) else None
-    if face is not None and isinstance(caller, CachedCaller):
+    face = face_of(loaded) if _lasts(cache) and not isinstance(loaded.model, Unloaded) else None
+    if face is not None and _lasts(cache):
         key = face_key(options, loaded.device or device_of(options.device, 0))
-        _ = key and caller.memory.put({key: json.dumps(asdict(face)).encode()})
+        _ = key and cache.memory.put({key: json.dumps(asdict(face)).encode()})
 
 
 def face_key(options: Options, device: str) -> bytes:
@@ -213,34 +213,35 @@ def device_of(name: str, worker: int) -> str:
 
 def kept_checks(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:
     """Return the outcome of the same checks on the same cases; empty if unknown, or if the run asked its model."""
-    caller = predictor.caller
-    if not _lasts(caller) or caller.counts.asked or not caller.counts.cached:
+    cache = predictor.cache
+    if not _lasts(cache) or cache.counts.asked or not cache.counts.cached:
         return ()
-    key = _key(caller, tasks, options, plan)
-    kept, _ = caller.memory.get([key])
-    return tuple(Check(**check) for check in json.loads(kept[key])) if key in kept else ()
+    key = _key(cache, tasks, options, plan)
+    found, _ = cache.memory.get([key])
+    return tuple(Check(**check) for check in json.loads(found[key])) if key in found else ()
 
 
 def keep_checks(
-    caller: Caller | CachedCaller, checks: tuple[Check, ...], tasks: Sequence[Task], options: Options, plan: str
+    cache: ReplyCache | None, checks: tuple[Check, ...], tasks: Sequence[Task], options: Options, plan: str
 ) -> None:
     """Keep the outcome of checks, unless the model raised in one of them."""
-    if _lasts(caller) and not any(check.outcome == "failed" for check in checks):
+    if _lasts(cache) and not any(check.outcome == "failed" for check in checks):
         content = json.dumps([asdict(check) for check in checks]).encode()
-        caller.memory.put({_key(caller, tasks, options, plan): content})
+        cache.memory.put({_key(cache, tasks, options, plan): content})
 
 
-def _lasts(caller: Caller | CachedCaller) -> TypeGuard[CachedCaller]:
-    return isinstance(caller, CachedCaller) and caller.memory.store is not None
+def _lasts(cache: ReplyCache | None) -> TypeGuard[ReplyCache]:
+    return cache is not None and cache.memory.store is not None
 
 
-def _key(caller: CachedCaller, tasks: Sequence[Task], options: Options, plan: str) -> bytes:
+def _key(cache: ReplyCache, tasks: Sequence[Task], options: Options, plan: str) -> bytes:
+    """What the checks depend on beside the model: the cases, the draws, and the size of the batches."""
     images = dict.fromkeys(
         getattr(request, "image", None) for task in tasks for case in task.cases for request in case.requests
     )
-    seen = caller.identities.of(image for image in images if image is not None)
+    seen = cache.identities.of(image for image in images if image is not None)
     parts = (plan, options.seed, options.ties, options.batch_size, options.missing_images)
-    whole = blake2b(repr(parts).encode(), digest_size=16, key=caller.model, person=b"checks")
+    whole = blake2b(repr(parts).encode(), digest_size=16, key=cache.model, person=b"checks")
     for one in seen.values():
         whole.update(one)
     return whole.digest()

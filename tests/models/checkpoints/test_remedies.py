@@ -10,7 +10,7 @@ import torch
 import transformers
 from huggingface_hub import constants
 
-from vlgate.asking.batching import Caller
+from vlgate.asking.batching import Call, Caller
 from vlgate.errors import ModelLoadError, ModelReplyError
 from vlgate.models import load
 from vlgate.models.checkpoints import transformers_loading
@@ -169,9 +169,9 @@ def test_numbers_that_overflow_in_float16():
     for dtype, words in (("float16", "run with --dtype bfloat16"), ("float32", "return finite numbers only")):
         caller = Caller(name="m", size=2, dtype=dtype)
         with pytest.raises(ModelReplyError, match=words):
-            caller.numbers([1, 2], lambda _: np.array([0.0, np.nan]), "match")
+            caller.ask(Call(called="match", method=lambda _: np.array([0.0, np.nan])), [1, 2])
         with pytest.raises(ModelReplyError, match=words):
-            caller.rows([1, 2], lambda _: np.array([[0.0], [np.inf]]), "encode_images")
+            caller.ask(Call(called="encode_images", method=lambda _: np.array([[0.0], [np.inf]]), kind="rows"), [1, 2])
 
 
 def test_a_generative_model_that_overflows_in_float16(saved):

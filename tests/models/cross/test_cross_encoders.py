@@ -11,7 +11,7 @@ from held_network import network
 from huggingface_hub import constants
 from PIL import Image
 
-from vlgate.asking.batching import Caller
+from vlgate.asking.batching import Call, Caller
 from vlgate.errors import ImageError, NoReplyError
 from vlgate.models import load
 from vlgate.models.cross.cross_encoder import Preparation
@@ -261,7 +261,7 @@ def test_a_strip_that_no_patch_covers_costs_its_own_requests(name, tmp_path):
     with pytest.raises(NoReplyError, match="900 x 8") as caught:
         model.match(requests)
     assert caught.value.positions == {2}
-    scores = Caller(name=name, size=8).numbers(requests, model.match, "match")
+    scores = Caller(name=name, size=8).ask(Call(called="match", method=model.match), requests)
     assert "refuses the image 'strip'" in scores.pop(2).why
     assert scores == pytest.approx(model.match(pairs(count=1)).tolist(), abs=1e-5)
 

@@ -26,7 +26,7 @@ from region_file_forms import (
     tsv,
 )
 
-from vlgate.asking.batching import Caller
+from vlgate.asking.batching import Call, Caller
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.regions import feature_file
 from vlgate.models.regions.regions import RegionCache
@@ -143,7 +143,9 @@ def test_damaged_lines_cost_their_own_cases(tmp_path):
     (tmp_path / "f.tsv").write_bytes(b"\n".join(damaged))
     source = of(tmp_path / "f.tsv")
     asked = [image(key) for key in ("1", "0", "x", "2", "1")]
-    replies = Caller(name="model", size=8).rows(asked, lambda some: [one.boxes[0] for one in source.regions(some)], "x")
+    replies = Caller(name="model", size=8).ask(
+        Call(called="x", method=lambda some: [one.boxes[0] for one in source.regions(some)], kind="rows"), asked
+    )
     assert replies[1] == pytest.approx(regions(0).boxes[0])
     assert "'x', but of 6 others" in replies[2].why
     for place, key in ((0, "1"), (3, "2"), (4, "1")):

@@ -14,10 +14,10 @@ from chat_server import KEY, asked_of, image, model_of, ok, pairs, problem, refu
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.cache.store import Store
-from vlgate.asking.cached_caller import CachedCaller
 from vlgate.asking.image_identity import Identities
 from vlgate.asking.memory import Memory
 from vlgate.asking.predictor import ModelPredictor
+from vlgate.asking.reply_cache import ReplyCache
 from vlgate.errors import ImageError
 from vlgate.images.files import file_image
 from vlgate.models.loading.registry import load
@@ -181,9 +181,8 @@ def test_whatever_a_service_sends_each_reply_is_right_or_missing_and_can_be_had_
     def predictor():
         memory = Memory(store=Store(tmp_path), model="toy")
         known = Identities(memory=memory, code=b"code")
-        inner = Caller(name="toy", size=8)
-        caller = CachedCaller(inner=inner, memory=memory, identities=known, model=b"toy")
-        return ModelPredictor(model=model, name="toy", caller=caller)
+        cache = ReplyCache(memory=memory, identities=known, model=b"toy")
+        return ModelPredictor(model=model, name="toy", caller=Caller(name="toy", size=8), cache=cache)
 
     chat.say = say
     photo = tmp_path / "p.png"

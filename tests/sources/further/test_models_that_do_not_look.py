@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import releases
 
-from vlgate.asking.items import in_hashed_order
+from vlgate.asking.items import hashed_order
 from vlgate.judging.chance import chance
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
@@ -126,7 +126,8 @@ MODELS = {  # the place at which a request is asked, to the score and to which o
 
 def replies(task, model):
     asked = list(dict.fromkeys(request for case in task.cases for request in case.requests))
-    said = in_hashed_order(asked, 0, lambda batch: [MODELS[model](place) for place in range(len(batch))])
+    places = {place: turn for turn, place in enumerate(hashed_order(asked, 0))}
+    said = [MODELS[model](places[place]) for place in range(len(asked))]
     return {
         request: Prediction(request=request, answer=request.choices[number % len(request.choices)])
         if isinstance(request, Ask)

@@ -31,8 +31,6 @@ def file_in_the_way(folder: Path) -> Path | None:
 def parsed_size(text: str) -> int:
     """Return a number of bytes as a user writes it.
 
-    Raises: ValueError if it is not a size of at least ``LEAST_LIMIT``.
-
     >>> parsed_size("10GB"), parsed_size("500 MiB"), parsed_size("2g")
     (10000000000, 524288000, 2147483648)
     """
@@ -49,11 +47,7 @@ def parsed_size(text: str) -> int:
 
 
 def shown_size(size: int) -> str:
-    """Return a number of bytes as a reader wants it.
-
-    >>> shown_size(512), shown_size(3_500_000), shown_size(10 * 2**30)
-    ('512 B', '3.5 MB', '10.7 GB')
-    """
+    """Return a number of bytes as a reader wants it."""
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= factor:
             return f"{size / factor:.1f} {unit}"

@@ -35,10 +35,7 @@ def is_cache(folder: Path) -> bool:
 
 
 def listed(folder: Path, begins: str = "") -> list[Kept]:
-    """Return what a cache holds of the models whose names begin so, the largest first; nothing if it is not there.
-
-    Raises: OptionError if the file cannot be read.
-    """
+    """Return what a cache holds of the models whose names begin so, the largest first; nothing if it is not there."""
     if not (folder / NAME).is_file():
         return []
     asked = (
@@ -68,12 +65,9 @@ def unread_files(folder: Path) -> list[Kept]:
 
 
 def cleared(folder: Path, begins: str, before: float) -> tuple[int, int]:
-    """Remove the replies of the models whose names begin so that were kept before a time, in seconds.
+    """Remove the replies of the models whose names begin so, kept before a time; return how many, and freed bytes.
 
     Without a beginning, damaged files and those of other versions are removed too, if they did not change after it.
-
-    Returns: how many replies were removed, and the bytes of the disk that are free now.
-    Raises: OptionError if the file cannot be changed.
     """
     size = _size(folder)
     for file in [] if begins else [*other_versions(folder), *folder.glob(_ASIDE)]:
@@ -106,7 +100,7 @@ def _removed(opened: sqlite3.Connection, begins: str, before: float) -> int:
 def _unusable(file: Path, error: sqlite3.Error) -> OptionError:
     remedy = "if no run uses it, remove the file"
     if damaged_by(error, file):
-        remedy = "the next run sets it aside and keeps the records that are whole; vlgate cache clear removes it"
+        remedy = "the next run sets it aside, and vlgate cache clear removes it"
     return OptionError(f"{file} cannot be used ({error}); {remedy}")
 
 

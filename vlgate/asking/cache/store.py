@@ -11,7 +11,6 @@ from hashlib import blake2b
 from pathlib import Path
 
 from vlgate.asking.cache.folder import DEFAULT_SIZE
-from vlgate.asking.cache.salvage import NAMELESS, logged, salvaged
 
 # A damaged file of replies is set aside.
 
@@ -28,7 +27,6 @@ def set_aside(file: Path) -> Path | None:
     """Rename a file of replies and the files that SQLite keeps beside it.
 
     Returns: its new place; None if it is not there, because another process has set it aside.
-    Raises: OSError if it cannot be renamed.
     """
     aside = file.with_name(f"{file.stem}-damaged-{time.time_ns()}{file.suffix}")
     try:
@@ -56,8 +54,6 @@ def make_tables(opened: sqlite3.Connection, waiting: float) -> None:
     """Make the write-ahead log and the tables, if they are not there.
 
     SQLite does not wait for another process that makes them at the same moment, so this does, for ``waiting`` seconds.
-
-    Raises: sqlite3.Error if the file cannot be used.
     """
     end = time.monotonic() + waiting
     while True:
@@ -96,16 +92,12 @@ def other_versions(folder: Path) -> list[Path]:
 
 
 def connect(file: Path) -> sqlite3.Connection:
-    """Open a file of replies, and make it if it is not there.
-
-    Raises: sqlite3.Error if it cannot be used; OSError if its folder cannot be made.
-    """
+    """Open a file of replies, and make it if it is not there."""
     file.parent.mkdir(parents=True, exist_ok=True)
     # No transaction is begun by itself; a run may look up from another thread than the one that opened the file.
     opened = sqlite3.connect(file, timeout=_WAITING, isolation_level=None, check_same_thread=False)
     opened.text_factory = bytes  # a damaged record may hold text that is not UTF-8
     try:
-        opened.execute("PRAGMA page_size=4096")  # what salvage.py reads
         opened.execute("PRAGMA trusted_schema=OFF")
         opened.execute("PRAGMA cell_size_check=ON")
         opened.execute("PRAGMA synchronous=NORMAL")  # a crash of the machine may cost the last records, never the file
@@ -175,10 +167,6 @@ class Store:
     def put(self, model: str, entries: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
         """Add records; a key that is there already keeps its value, because another run may have used that.
 
-        Args:
-            model: the name under which the records are listed and cleared.
-            entries: values by key.
-
         Returns: the values of keys that were there with another value.
         """
         if self._opened is None or not entries:
@@ -202,7 +190,7 @@ class Store:
     def _reopen(self) -> None:
         try:
             try:
-                self._recover()
+                self._opened = connect(self.file)
                 self._inode = inode(self.file)
             except sqlite3.DatabaseError as error:
                 if not damaged_by(error, self.file):
@@ -210,21 +198,6 @@ class Store:
                 self._replace(error)
         except (sqlite3.Error, OSError) as error:
             self.problems.append(f"{self.file.parent} cannot be used ({_why(error)}), so the model is asked everything")
-
-    def _recover(self) -> None:
-        """Open the file; if processes ended without closing it, also keep what SQLite drops of a damaged log."""
-        log = self.file.with_name(f"{self.file.name}-wal")
-        left = list(logged(self.file, unsealed)) if log.is_file() else []
-        opened = self._opened = connect(self.file)
-        names = dict(opened.execute("SELECT id, name FROM models").fetchall())
-        there = dict(_looked_up(opened, list({key for _, key, _ in left})))
-        lost: dict[str, dict[bytes, bytes]] = {}
-        for number, key, value in left:
-            if key not in there:
-                name = names.get(number, NAMELESS.encode()).decode(errors="replace")
-                lost.setdefault(name, {})[key] = value
-        for name, entries in lost.items():
-            self._added(opened, name, entries)
 
     def _added(self, opened: sqlite3.Connection, model: str, entries: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
         now = int(time.time())
@@ -255,7 +228,6 @@ class Store:
         return self._models[model]
 
     def _remove(self, keys: Sequence[bytes]) -> None:
-        """Remove damaged records, so that the model's next reply takes their place."""
         self.problems.append(f"{self.file}: {len(keys)} damaged records were removed, and their requests asked again")
         if self._opened is not None:
             try:
@@ -280,19 +252,14 @@ class Store:
         return False
 
     def _replace(self, error: sqlite3.DatabaseError) -> None:
-        """Set a damaged file aside, and begin a new one with what is whole of it."""
         untouched = self._inode is None or inode(self.file) == self._inode  # by another process that saw the damage too
         aside = set_aside(self.file) if untouched else None
         self._models.clear()
         self._opened = connect(self.file)
         self._inode = inode(self.file)
-        kept = 0
         if aside is not None:
-            for model, entries in salvaged(aside, unsealed):
-                self._added(self._opened, model, entries)
-                kept += len(entries)
             self.problems.append(
-                f"{self.file} was damaged ({_why(error)}): set aside as {aside.name}, {kept} records kept"
+                f"{self.file} was damaged ({_why(error)}): set aside as {aside.name}, and its requests asked again"
             )
 
 

@@ -55,20 +55,14 @@ def compare(
 ) -> Check:
     """Compare the replies of several rounds to the same requests.
 
-    Args:
-        name: the name of the check.
-        rounds: the replies of each round; all rounds hold the same requests.
-        sentences: how the requests were asked, and what to do if the replies differ by more than rounding.
-        tolerance: the largest difference of two scores of one request that rounding explains. If the largest score is
-            above 1, the tolerance is relative to it.
-        cases: the cases that the requests belong to.
-
-    Requests that failed in a round are left out: a service that is busy is not a model that changes its mind.
+    ``sentences`` say how the requests were asked, and what to do if the replies differ by more than rounding.
+    ``tolerance`` is the largest difference of two scores of one request that rounding explains, relative to the largest
+    score if that is above 1. Requests that failed in a round are left out: a service that is busy is not a model that
+    changes its mind.
 
     Returns: ``suspect`` if a score differs by more than the tolerance, if an answer changes, or if a yes or no changes
         although the score stays the same; also if more than ``MOST_FAILED`` of the requests with a reply have none in
-        another round, with the cause. Otherwise ``ok``; if scores differ, the sentence says how many verdicts of the
-        cases the rounding could change. ``not applicable`` if no request has a reply.
+        another round. ``not applicable`` if no request has a reply.
     """
     asked, advice = sentences
     requests = [request for request in rounds[0] if any(replies[request].problem is None for replies in rounds)]
@@ -124,7 +118,6 @@ def _failed(requests: Sequence[Request], answered: Sequence[Request], rounds: Se
 
 
 def _problem(requests: Iterable[Request], rounds: Sequence[Replies]) -> str:
-    """The first reason why one of the requests has no reply."""
     problems = (replies[request].problem for request in requests for replies in rounds)
     return next((problem for problem in problems if problem is not None), "")
 
@@ -147,17 +140,14 @@ def _order(reply: Prediction, other: Prediction) -> int | None:
 
 
 def _said(reply: Prediction) -> tuple[object, ...]:
-    """The parts of a reply that rounding does not change."""
     return reply.answer, reply.accepted is None
 
 
 def _undecided(request: Request, rounds: Sequence[Replies]) -> bool:
-    """Whether the yes or no to a request differs between rounds."""
     return len({replies[request].accepted for replies in rounds}) > 1
 
 
 def _spread(request: Request, rounds: Sequence[Replies]) -> float:
-    """The largest difference between two scores of a request; 0.0 if it has none."""
     scores = _scores(request, rounds)
     return max(scores) - min(scores) if scores else 0.0
 
@@ -167,7 +157,6 @@ def _highest(requests: Sequence[Request], rounds: Sequence[Replies]) -> float:
 
 
 def _gap(request: Request, other: Request, rounds: Sequence[Replies]) -> float:
-    """The smallest difference between the scores of two requests in one round."""
     scores = ((replies[request].score, replies[other].score) for replies in rounds)
     return min((abs(a - b) for a, b in scores if a is not None and b is not None), default=float("inf"))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from vlgate.asking.checks.check import ROUNDING, Check, Replies, compare, together
+from vlgate.asking.items import images_of_case
 from vlgate.errors import described
 from vlgate.seeds import generator
 from vlgate.types import Case, LazyImage, Match, Prediction, Predictor, Read, Request, images_of, text_of, with_images
@@ -46,7 +47,6 @@ class TouchedLoad:
     place: int
 
     def __call__(self) -> Image:
-        """Return the image, mode RGB."""
         from PIL import Image
 
         pixels = np.array(self.image.load())
@@ -95,11 +95,7 @@ def asked_as(
 def company(model: Predictor, cases: Sequence[Case], tolerance: float, anew: Anew) -> str:
     """Return how the replies to near-copies depend on what is asked beside them; empty if they do not.
 
-    Args:
-        model: the model; its exceptions pass through.
-        cases: the cases whose requests are copied: two of each kind and number of requests; others fill the groups.
-        tolerance: see ``rounds.compare``.
-        anew: what of a request is new.
+    The requests of two cases of each kind and number of requests are copied; others fill the groups.
 
     Cost: for two cases of two requests, twenty calls of one request and five of up to 24.
     """
@@ -160,15 +156,11 @@ def _twos(cases: Sequence[Case]) -> list[tuple[list[Request], list[Request]]]:
         chosen.setdefault((type(case.requests[0]), len(case.requests)), []).append(case)
     found = []
     for first, *others in chosen.values():
-        images = _images(first)
-        second = next((case for case in others if images.isdisjoint(_images(case))), None)
+        images = set(images_of_case(first))
+        second = next((case for case in others if images.isdisjoint(images_of_case(case))), None)
         if second is not None:
             found.append((_copied(first), _copied(second)))
     return found
-
-
-def _images(case: Case) -> set[LazyImage]:
-    return {image for one in case.requests for image in images_of(one)}
 
 
 def _copied(case: Case) -> list[Request]:
@@ -198,19 +190,11 @@ def check_determinism(
     first: Replies | None = None,
     anew: Anew = "",
 ) -> Check:
-    """Check whether replies change when the same requests are asked again, in the same order.
+    """Check whether replies change when the first ``REQUESTS`` distinct requests are asked again, in the same order.
 
-    The first ``REQUESTS`` distinct requests are asked twice.
-
-    Args:
-        model: the model to ask; its exceptions pass through. It must not cache its replies.
-        requests: the requests to ask it.
-        tolerance: see ``rounds.compare``.
-        cases: the cases that the requests belong to, to count the verdicts that rounding could change.
-        first: the round of ``together``, if the model was asked it already.
-        anew: whether images get other names in the second round ("all").
-
-    Returns: the check; see ``rounds.compare``.
+    The model must not cache its replies. ``cases`` are those of the requests, to count the verdicts that rounding could
+    change; ``first`` is the round of ``together``, if the model was asked it already. With ``anew`` "all", images get
+    other names in the second round.
     """
     first = together(model, requests) if first is None else first
     rounds = (first, asked_as(model, list(first), renamed) if anew == "all" else model.predict(list(first)))
@@ -246,16 +230,11 @@ def check_batch_invariance(
     The first ``REQUESTS`` distinct requests are asked three times: together; together in reverse order, with all other
     requests behind them; and one at a time.
 
-    Args:
-        model: the model to ask; its exceptions pass through. It must neither cache its replies, which would hide every
-            difference, nor change the order of the requests.
-        requests: the requests to ask it. Whole cases are best, because the texts of one image are compared. Those
-            beyond ``REQUESTS`` fill a call as the run fills it: a model may depend on more company than a few requests.
-        tolerance: see ``rounds.compare``.
-        cases: the cases that the requests belong to, to count the verdicts that rounding could change.
-        first: the round of ``together``, if the model was asked it already.
-        anew: what of a request the model has no memory of: images get other names in the third round ("all"), and
-            near-copies are asked alone and in a group (see ``near_copies.company``).
+    The model must neither cache its replies, which would hide every difference, nor change the order of the requests.
+    Whole cases are best, because the texts of one image are compared. Requests beyond ``REQUESTS`` fill a call as the
+    run fills it: a model may depend on more company than a few requests. ``cases`` and ``first`` are as in
+    ``check_determinism``. ``anew`` is what of a request the model has no memory of: images get other names in the third
+    round ("all"), and near-copies are asked alone and in a group (see ``company``).
 
     Returns: the check; see ``rounds.compare``.
     """

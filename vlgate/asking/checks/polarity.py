@@ -26,18 +26,11 @@ def check_polarity(model: Predictor, tasks: Sequence[Task], seed: int) -> Check:
 
     Two captions a and b of images A and B with few words in common give two comparisons: (A, a) with (A, b), and (B, b)
     with (B, a). A model that uses the text only, or the image only, wins exactly half of them. ``CAPTIONS`` captions
-    are asked, which the run asks anyway, and as many exchanged ones. If some images are missing, only captions of the
-    others are drawn. If replies are missing, more captions are tried. Ties and comparisons without a reply are left
-    out.
-
-    Args:
-        model: the model to ask; its exceptions pass through.
-        tasks: the tasks of the run.
-        seed: the seed of the draw of captions.
+    are asked, which the run asks anyway, and as many exchanged ones; more if replies are missing. Ties and comparisons
+    without a reply are left out.
 
     Returns: ``suspect`` if true texts win significantly less than half of the comparisons (exact two-sided binomial
-        test, p < ``SIGNIFICANT``); ``not applicable`` if there are too few comparisons for a significant result;
-        otherwise ``ok``, also for a model at chance, with a sentence that says so.
+        test, p < ``SIGNIFICANT``); otherwise ``ok``, also for a model at chance.
     """
     true, replies, problem = _scored(model, tasks, seed)
     exchanged = _exchanged(list(true), tasks)
@@ -54,11 +47,7 @@ def check_polarity(model: Predictor, tasks: Sequence[Task], seed: int) -> Check:
 
 
 def two_sided(successes: int, n: int) -> float:
-    """The exact probability that the number of heads of n fair coins is at least as far from n/2 as ``successes``.
-
-    >>> two_sided(0, 10) == 2 / 2**10
-    True
-    """
+    """The exact probability that the number of heads of n fair coins is at least as far from n/2 as ``successes``."""
     few = min(successes, n - successes)
     return min(1.0, 2 * sum(comb(n, k) for k in range(few + 1)) / (1 << n))
 
@@ -102,7 +91,6 @@ def _scored(
 
 
 def _exchanged(captions: list[Match], tasks: Sequence[Task]) -> list[tuple[Match, Match]]:
-    """Captions, each with its image and the text of another one that is not true of that image."""
     couples = list(_couples(captions, _known(tasks, captions)))
     return [(own, Match(image=own.image, text=other.text)) for a, b in couples for own, other in ((a, b), (b, a))]
 
@@ -129,7 +117,6 @@ def _shown(request: Request) -> bool:
 
 
 def _known(tasks: Sequence[Task], drawn: Sequence[Match]) -> set[tuple[str, str]]:
-    """All texts that are true of the drawn images, by the images' keys."""
     keys = {request.image.key for request in drawn}
     return {
         (request.image.key, request.text)

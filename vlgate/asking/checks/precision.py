@@ -27,16 +27,8 @@ def check_precision(
 ) -> Check:
     """Count the cases whose verdict differs between a model in half precision, or compiled, and plain float32.
 
-    Args:
-        model: the model in half precision, or compiled.
-        full: the same model in float32, not compiled.
-        batches: the cases that both are asked, as ``drawn`` returns them.
-        asked: how ``model`` runs, for the sentence: ``bfloat16``, ``compiled float32``.
-        confidence: of the interval for the share of all cases of the run.
-
-    Returns: ``suspect`` if a verdict changes, with how many, in which direction, and an interval for all cases.
-        ``share`` is the share of cases that keep their verdict, ``largest`` the largest difference of two scores.
-        ``not applicable`` if no case is judged with both models.
+    ``asked`` says how ``model`` runs (``bfloat16``, ``compiled float32``). The sentence says how many verdicts change,
+    in which direction, and an interval for all cases.
     """
     requests = [request for batch in batches for case in batch.cases for request in case.requests]
     half_replies, full_replies = model.predict(requests), full.predict(requests)
@@ -83,10 +75,6 @@ def lacks_room(device: str, root: Path = Path("/")) -> str:
 
     In half precision the model takes at most the memory that this process holds now, or holds on the GPU, so float32
     takes at most twice as much. A model for a GPU is first loaded into the machine's own memory.
-
-    Args:
-        device: a name that ``torch.device`` accepts.
-        root: the folder that holds ``proc`` and ``sys``.
     """
     held, free = _held(root), _free(root)
     places = {"this machine": free}
@@ -113,7 +101,6 @@ def _largest(half: Mapping[Request, Prediction], full: Mapping[Request, Predicti
 
 
 def _on_gpu(device: str) -> tuple[int, int]:
-    """The bytes of a GPU's memory that the models hold, and the bytes that are still available."""
     import torch
 
     held = torch.cuda.memory_allocated(device)
@@ -122,7 +109,6 @@ def _on_gpu(device: str) -> tuple[int, int]:
 
 
 def _held(root: Path) -> int | None:
-    """The bytes of the machine's memory that this process holds; None if the system is not Linux."""
     pages = _first_number(root / "proc/self/statm", place=1)
     return None if pages is None else pages * os.sysconf("SC_PAGE_SIZE")
 
@@ -167,7 +153,6 @@ def _first_number(file: Path, place: int = 0) -> int | None:
 
 
 def _fields(file: Path) -> dict[str, int]:
-    """The numbers of a file by name, from the lines that hold a name and a number."""
     try:
         lines = [line.split() for line in file.read_text(encoding="ascii").splitlines()]
     except (OSError, ValueError):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from vlgate import __version__
 from vlgate.asking.adapters import completed
-from vlgate.asking.batching import Caller, out_of_memory
+from vlgate.asking.batching import Asking, Call, Caller, in_batches, out_of_memory, watched
 from vlgate.asking.items import Copies, gets_names
 from vlgate.models.checkpoints.device import gpu_name, pick_device
 from vlgate.models.loading.compiled import compiled
@@ -21,7 +22,6 @@ from vlgate.models.ray.messages import (
     ASKED,
     CHECKS,
     PLAIN,
-    Call,
     Failed,
     NotHere,
     Outcome,
@@ -44,13 +44,26 @@ class _TooLargeError(Exception):
     """A call ran out of memory on more than one item."""
 
 
+def _in_one(_: Caller, then: Asking, call: Call, items: Sequence[Any]) -> list[Any]:
+    """The step that lets the run halve a batch that is too large: it would halve the next ones, too."""
+    try:
+        return then(call, items)
+    except (MemoryError, RuntimeError) as error:
+        if len(items) > 1 and out_of_memory(error):
+            raise _TooLargeError from error
+        raise
+
+
+STEPS = (in_batches, _in_one, watched)
+
+
 class Scorer:
     """The model of one actor. Ray calls the methods one at a time, in the order in which they were asked for."""
 
     def __init__(self) -> None:
         """Start without a model: the versions are compared before it is loaded."""
         self._loaded: LoadedModel | None = None
-        self._caller = Caller(name="", size=1)
+        self._caller = Caller(name="", size=1, steps=STEPS)
 
     def versions(self) -> dict[str, str]:
         """Return the versions of what the replies of a model depend on."""
@@ -68,7 +81,7 @@ class Scorer:
             loaded = load(wanted.model, device=device, dtype=wanted.dtype, seed=wanted.seed, folder=wanted.folder)
             self._loaded = compiled(loaded, device) if wanted.compiled else loaded
             copies = Copies(names=gets_names(loaded.model))
-            self._caller = Caller(name=loaded.name, size=1, dtype=wanted.dtype, copies=copies)
+            self._caller = Caller(name=loaded.name, size=1, dtype=wanted.dtype, copies=copies, steps=STEPS)
             return _surface(self._loaded)
         except BaseException as error:  # noqa: BLE001  # a foreign model may raise anything; the run raises it again
             return failed(error)
@@ -76,11 +89,7 @@ class Scorer:
     def ask(self, call: Call, items: tuple[object, ...], files: dict[str, int], *pixels: Pixels | Failed) -> Outcome:
         """Call a method of the model on some items; see ``Caller``.
 
-        Args:
-            call: the method.
-            items: what to call it on.
-            files: the sizes of the files that the items need.
-            pixels: the pixels of the images that have no file here.
+        ``files`` holds the sizes of the files that the items need, ``pixels`` the images that have no file here.
         """
         if file := absent(files):
             return NotHere(file=file)
@@ -105,14 +114,8 @@ class Scorer:
         method = getattr(self._model, call.called)
         if call.kind == "plain":
             return method() if call.called in CHECKS else method(items)
-        caller = self._caller
-        caller.size = len(items)
-        guarded = method if len(items) == 1 else _guarded(method)
-        if call.kind == "rows":
-            return caller.rows(items, guarded, call.called)
-        if call.kind == "strings":
-            return caller.strings(items, guarded, call.called)
-        return caller.numbers(items, guarded, call.called, nan=call.nan)
+        self._caller.size = len(items)
+        return self._caller.ask(replace(call, method=method), items)
 
     def _cut(self, items: Sequence[object]) -> tuple[str, ...]:
         cut = getattr(self._model, "cut_texts", None)
@@ -123,22 +126,7 @@ class Scorer:
         return tuple(place for place, item in enumerate(items) if item in unsure) if unsure else ()
 
 
-def _guarded(method: Callable[[Sequence[object]], object]) -> Callable[[Sequence[object]], object]:
-    """The method, without the halving of the batch that follows if it runs out of memory: the run halves it."""
-
-    def _called(items: Sequence[object]) -> object:
-        try:
-            return method(items)
-        except (MemoryError, RuntimeError) as error:
-            if out_of_memory(error):
-                raise _TooLargeError from error
-            raise
-
-    return _called
-
-
 def _texts(item: object) -> Iterator[str]:
-    """The texts that a model may read of an item."""
     if isinstance(item, str):
         yield item
     elif isinstance(item, Match):

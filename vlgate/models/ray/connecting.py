@@ -35,13 +35,7 @@ class Node:
 
 
 def check_address(address: str) -> None:
-    """Check, before anything is loaded, that Ray is installed and that something listens at the address.
-
-    Args:
-        address: ``auto``, or ``HOST:PORT``.
-
-    Raises: OptionError if the address cannot be used.
-    """
+    """Check, before anything is loaded, that Ray is installed and that something listens at the address."""
     if importlib.util.find_spec("ray") is None:
         raise OptionError(f"--ray={address} needs Ray, which is not installed; pip install 'vlgate[ray]'")
     if address.startswith("ray://"):
@@ -65,7 +59,6 @@ def connect(address: str) -> Callable[[], None]:
     """Connect this process to a cluster.
 
     Returns: a function that ends the connection; it does nothing if the process was connected before.
-    Raises: OptionError if there is no cluster, or if Ray or Python has another version there.
     """
     check_address(address)
     if address != "auto":
@@ -136,13 +129,10 @@ class Seat:
 def seats(found: Sequence[Node], device: str, environment: Mapping[str, str] | None = None) -> tuple[Seat, ...]:
     """Place the actors.
 
-    Args:
-        found: the nodes of the cluster.
-        device: ``auto`` takes the GPUs if the cluster has some, ``cuda`` needs them, ``cpu`` uses none.
-        environment: the variables of the run; ``OMP_NUM_THREADS`` sets the number of threads of every actor.
+    ``auto`` takes the GPUs if the cluster has some, ``cuda`` needs them, ``cpu`` uses none. ``OMP_NUM_THREADS`` in the
+    environment sets the number of threads of every actor.
 
     Returns: one seat per GPU, or one per node that has CPUs.
-    Raises: OptionError if the cluster does not have the device.
 
     >>> [seat.threads for seat in seats([Node(id="a", name="a", cpus=16, gpus=4)], "auto", {})]
     [4, 4, 4, 4]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 
 # What passes between a run and the actors that hold its model.
-
-Kind = Literal["numbers", "rows", "strings", "plain"]
 
 ASKED = ("match", "encode_images", "encode_texts", "accepts", "answer", "compare", "perplexity")
 """The methods of a model that are called in batches; see the protocols of ``vlgate.types``."""
@@ -74,15 +72,6 @@ class Surface:
     prepares: bool = False
     image_names: bool = False
     gpu: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One call of a model's method ``called``: what ``kind`` of reply it has, and whether NaN is a valid number."""
-
-    called: str
-    kind: Kind
-    nan: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +183,6 @@ class SentLoad:
     place: int
 
     def __call__(self) -> Image:
-        """Raise RuntimeError: an actor puts the pixels in its place."""
         raise RuntimeError("the pixels of this image were not received")
 
 
@@ -205,10 +193,6 @@ class PixelsLoad:
     pixels: Pixels | Failed
 
     def __call__(self) -> Image:
-        """Return the image, mode RGB.
-
-        Raises: ImageError if it could not be decoded in the process of the run.
-        """
         from PIL import Image
 
         if isinstance(self.pixels, Failed):
@@ -236,10 +220,7 @@ class ImageStore:
     def wired(self, items: Sequence[object], *, by_pixels: bool, all_by_pixels: bool = False) -> Wired:
         """Prepare the items of one call.
 
-        Args:
-            items: texts, images, or requests with images.
-            by_pixels: whether the files of this run are not on the actor's node.
-            all_by_pixels: whether images that need no file are sent as pixels, too.
+        ``by_pixels`` sends images that need files as pixels, ``all_by_pixels`` every image.
         """
         files: dict[str, int] = {}
         pixels: list[Any] = []
@@ -267,7 +248,6 @@ class ImageStore:
         return Wired(items=wired, files=files, pixels=tuple(pixels))
 
     def _pixels(self, image: LazyImage) -> Any:
-        """A reference to the pixels of an image, or to the error of decoding it."""
         with self._lock:
             if image in self._kept:
                 self._kept.move_to_end(image)
@@ -320,16 +300,11 @@ def note(items: Sequence[object], digests: Sequence[tuple[int, bytes]]) -> None:
 
 
 def _numbered(items: Sequence[object]) -> Iterator[tuple[int, LazyImage]]:
-    """The images of all items, numbered."""
     return enumerate(image for item in items for image in images_in(item))
 
 
 def absent(files: dict[str, int]) -> str:
-    """Return a file that is not on this machine, cannot be read or has another size here; empty if all are there.
-
-    >>> absent({"/no/such/file": 7})
-    '/no/such/file'
-    """
+    """Return a file that is not on this machine, cannot be read or has another size here; empty if all are there."""
     for file, size in files.items():
         try:
             if os.stat(file).st_size != size or not os.access(file, os.R_OK):  # noqa: PTH116  # as above

@@ -1,24 +1,23 @@
-"""The actors of a run, each given one call after the other, and the caller that sees them as one model."""
+"""The actors of a run, each given one call after the other, and the step that sees them as one model."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import heappop, heappush
 from threading import Condition, Lock, Thread
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
-from vlgate.asking.batching import Caller, Problem
+from vlgate.asking.batching import Asking, Call, Caller
 from vlgate.errors import ClusterEndedError, ModelReplyError
 from vlgate.models.ray.connecting import Seat
 from vlgate.models.ray.messages import (
     ASKED,
     PLAIN,
-    Call,
     Failed,
     ImageStore,
     NotHere,
@@ -31,7 +30,7 @@ from vlgate.models.ray.messages import (
     raised,
 )
 from vlgate.models.ray.seating import Seated, check_alike, seat_again, seat_all
-from vlgate.types import FloatArray, Match
+from vlgate.types import Match
 
 # The calls that wait for an actor, the earliest first.
 
@@ -136,8 +135,6 @@ class Pool:
         """Start an actor in each seat that is free, and load the model on all of them.
 
         Returns: what the model shows of itself.
-        Raises: ModelLoadError if no actor starts, if the model cannot be loaded on one of them, or if a node has other
-            versions than this process or another model than the other nodes.
         """
         import ray
 
@@ -197,7 +194,6 @@ class Pool:
             thread.start()
 
     def _give(self, one: Seated) -> None:
-        """Give an actor one call after the other, until it ends or there are no more."""
         import ray
 
         while one.alive and (taken := self._waiting.take()) is not None:
@@ -310,11 +306,10 @@ def _line(error: Exception) -> str:
 class RemoteModel:
     """Has exactly those methods of the protocols of ``vlgate.types`` that the model on the actors has.
 
-    The methods of ``ASKED`` are called through a ``ClusterCaller`` only.
+    The methods of ``ASKED`` are called through ``OverActors`` only.
     """
 
     def __init__(self, pool: Pool, surface: Surface) -> None:
-        """Take the pool, which is started, and what the model shows of itself."""
         self.pool = pool
         self.cut_texts: set[str] = set()
         self.neither: set[Match] = set()
@@ -340,81 +335,45 @@ class RemoteModel:
 
     @staticmethod
     def _through_caller(name: str, _: Sequence[Any]) -> object:
-        raise TypeError(f"{name}() of a model on a cluster is called through its ClusterCaller")
+        raise TypeError(f"{name}() of a model on a cluster is called through its actors")
 
 
 # Calling the methods of a model that is on several actors, in the same batches as one process would.
 
-Item = TypeVar("Item")
-Reply = TypeVar("Reply")
 
+@dataclass(frozen=True, slots=True)
+class OverActors:
+    """The last step to a model on a cluster: actors reply to several batches at a time.
 
-@dataclass(slots=True, kw_only=True)
-class ClusterCaller(Caller):
-    """A ``Caller`` whose calls are made by actors, several at a time.
-
-    The chunks, their order, and what follows if a model runs out of memory or raises are those of a ``Caller``: what
-    was asked after the chunk concerned is thrown away and asked again as the caller would ask it.
+    The chunks, their order, and what follows if a model runs out of memory or raises are those of ``in_batches``: what
+    was asked after the chunk concerned is thrown away and asked again as one process would ask it.
     """
 
     model: RemoteModel
 
-    @property
-    def _pool(self) -> Pool:
-        return self.model.pool
-
-    def numbers(
-        self,
-        items: Sequence[Item],
-        method: Callable[[Sequence[Item]], object],  # noqa: ARG002  # the actors have it
-        called: str,
-        *,
-        nan: bool = False,
-    ) -> list[float | Problem]:
-        """See ``Caller.numbers``; the method ``called`` of the model is called, whatever ``method`` is."""
-        return cast("list[float | Problem]", self._over(items, Call(called=called, kind="numbers", nan=nan)))
-
-    def rows(
-        self,
-        items: Sequence[Item],
-        method: Callable[[Sequence[Item]], object],  # noqa: ARG002  # the actors have it
-        called: str,
-    ) -> list[FloatArray | Problem]:
-        """See ``Caller.rows`` and ``numbers``."""
-        return cast("list[FloatArray | Problem]", self._over(items, Call(called=called, kind="rows")))
-
-    def strings(
-        self,
-        items: Sequence[Item],
-        method: Callable[[Sequence[Item]], object],  # noqa: ARG002  # the actors have it
-        called: str,
-    ) -> list[str | Problem]:
-        """See ``Caller.strings`` and ``numbers``."""
-        return cast("list[str | Problem]", self._over(items, Call(called=called, kind="strings")))
-
-    def _over(self, items: Sequence[Item], call: Call) -> list[object]:
-        found: list[object] = []
+    def __call__(self, caller: Caller, _: Asking, call: Call, items: Sequence[Any]) -> list[Any]:
+        replies: list[Any] = []
         flying: deque[Work] = deque()
-        sent = 0
+        sent, pool, call = 0, self.model.pool, replace(call, method=None)  # the actors have the method
         try:
-            while len(found) < len(items):
-                while sent < len(items) and len(flying) < self._pool.window:
-                    flying.append(self._pool.submit(call, items[sent : sent + self.size]))
+            while len(replies) < len(items):
+                while sent < len(items) and len(flying) < pool.window:
+                    flying.append(pool.submit(call, items[sent : sent + caller.size]))
                     sent += len(flying[-1].items)
                 work = flying[0]
                 outcome = work.future.result()
                 if isinstance(outcome, TooLarge):
-                    self.size, sent = len(work.items) // 2, len(found)
+                    caller.size, sent = len(work.items) // 2, len(replies)
                     _drop(flying)
                     continue
                 flying.popleft()
                 self.model.cut_texts.update(outcome.cut)
                 if outcome.neither:
                     self.model.neither.update(cast("Match", work.items[place]) for place in outcome.neither)
-                found += cast("list[object]", outcome.replies)
+                replies += cast("list[Any]", outcome.replies)
         finally:
             _drop(flying)
-        return found
+        return replies
 
 
 def _drop(flying: deque[Work]) -> None:

@@ -27,10 +27,7 @@ class Seated:
 
 
 def seat_all(places: Sequence[Seat], wanted: Wanted) -> list[Seated]:
-    """Start an actor in each seat, and load the model on those that start in time.
-
-    Raises: ModelLoadError; see ``Pool.start``.
-    """
+    """Start an actor in each seat, and load the model on those that start in time."""
     import ray
 
     actors = [_started(seat) for seat in places]
@@ -79,10 +76,6 @@ def check_versions(theirs: Mapping[str, str], node: str, ours: Mapping[str, str]
     """Compare the versions on a node with those of this process.
 
     A package that this process does not have is not compared: the model is loaded on the nodes only.
-
-    Raises: ModelLoadError if one differs.
-
-    >>> check_versions({"Python": "3.11.2", "torch": "2.6.0"}, "10.0.0.7", {"Python": "3.11.2"})
     """
     differ = [
         f"{name} {theirs.get(name, 'is missing')} there and {version} here"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import comb
@@ -115,6 +115,17 @@ class Asker:
         found = [[said[one].score if said[one].score is not None else np.nan for one in row] for row in rows]
         return np.array(found, dtype=np.float64)
 
+    def views(
+        self,
+        name: str,
+        canaries: Sequence[Canary],
+        view: Callable[[Canary], bytes | Pixels],
+        form: str = "There is a {} {}.",
+    ) -> FloatArray:
+        """Ask about a view of each canary, in one call, each with its own texts; scores of shape (n, 4)."""
+        images = [self.image(f"{name}/{place}.png", view(canary)) for place, canary in enumerate(canaries)]
+        return self.scores(images, [canary.texts(form) for canary in canaries])
+
     def cut(self, image: LazyImage, text: str) -> bool:
         """Return whether the model says that it does not read a text to its end."""
         request = Match(image=image, text=text)
@@ -136,11 +147,7 @@ class Finding:
 
     @property
     def says(self) -> str:
-        """The finding in a sentence.
-
-        >>> Finding(bug="lost image", why="all replies are the same", or_else=("wrong image",)).says
-        'lost image, or wrong image: all replies are the same'
-        """
+        """The finding in a sentence."""
         return f"{', or '.join((self.bug, *self.or_else))}: {self.why}"
 
 
@@ -148,13 +155,8 @@ class Finding:
 class Diagnosis:
     """What the canaries say about a model.
 
-    Attributes:
-        findings: the faults; empty if the pictures arrive as they are.
-        recognised: for each canary 1.0 if its own text leads, else 0.0, shape (n,); empty if there is no reply.
-        chance: the share that guessing recognises.
-        requests: how many requests were asked.
-        inapplicable: why nothing can be said; empty if something can.
-        notes: what was not looked at, and why.
+    ``recognised`` has 1.0 for each canary whose own text leads, else 0.0, shape (n,); it is empty if there is no reply.
+    ``chance`` is the share that guessing recognises; ``inapplicable`` says why nothing can be said.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -183,10 +185,7 @@ def distance(some: FloatArray, others: FloatArray) -> float:
 def follows(replies: FloatArray, twin: FloatArray, right: FloatArray) -> bool:
     """Return whether replies are those to a wrong twin of some pictures, and not those to the right pictures.
 
-    Args:
-        replies: scores of shape (n, k).
-        twin: the scores of the twins.
-        right: the scores of the pictures as they should arrive.
+    All are scores of shape (n, k).
 
     >>> follows(np.array([[1.0, 2.0]]), np.array([[1.0, 2.0]]), np.array([[5.0, 1.0]]))
     True
@@ -213,15 +212,10 @@ def recognised(scores: FloatArray) -> FloatArray:
 
 
 def better(view: FloatArray, plain: FloatArray, by: float) -> bool:
-    """Return whether canaries are understood better in a view than as they are.
+    """Return whether n canaries are understood better in a view than as they are, from the replies of shape (n, 4).
 
-    Args:
-        view: the replies to n canaries in the view, shape (n, 4).
-        plain: the replies to them as they are.
-        by: how many times as large the mean lead must be.
-
-    Returns: whether it is, whether more canaries lead further than a fair coin would say, and whether more are
-        recognised in the view than by guessing (one-sided exact binomial tests, p < ``SIGNIFICANT``).
+    The mean lead must be ``by`` times as large, more canaries must lead further than a fair coin would say, and more be
+    recognised than by guessing (one-sided exact binomial tests, p < ``SIGNIFICANT``).
     """
     ahead, before = leads(view), leads(plain)
     if not ahead.mean() > max(0.0, by * float(before.mean())):
@@ -237,9 +231,5 @@ def behind(scores: FloatArray) -> bool:
 
 
 def tail(successes: int, n: int, chance: float = 0.5) -> float:
-    """Return the exact probability of at least so many successes in n draws.
-
-    >>> tail(2, 2), tail(0, 9)
-    (0.25, 1.0)
-    """
+    """Return the exact probability of at least so many successes in n draws."""
     return min(1.0, sum(comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(successes, n + 1)))

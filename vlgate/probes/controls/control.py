@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vlgate.asking.predictor import ModelPredictor
+from vlgate.judging.verdicts import judge
 from vlgate.metrics.controlled import ControlledTask
-from vlgate.types import Case, Metric, Task, Ties, Verdict
+from vlgate.types import Batch, Case, Metric, Prediction, Request, Task, Ties, Verdict
 
 # What a control is, and what it is given.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """The cases of one task that a control asks about.
+    """The cases of one task that a control asks about, all of them judged.
 
-    Attributes:
-        task: the task with all of its cases that the run judged; what a control needs of other cases is among them.
-        verdicts: the verdicts of the run on the sampled cases, all of them judged, in the task's order.
-        left_out: how many cases of the run's task are not in the sample, by the reason.
-        blind: the metrics of the text-only model on the judged cases of the task.
-        chance: what guessing is expected to reach, by metric.
-        ties: what an exact tie of two scores counts.
-        seed: the seed of the run.
+    ``task`` has all cases that the run judged; what a control needs of other cases is among them. ``left_out`` counts
+    the cases of the run's task that are not in the sample, by the reason. ``blind`` and ``chance`` are the metrics of
+    the text-only model and of guessing.
     """
 
     task: Task
@@ -39,23 +35,20 @@ class Sample:
         """The cases, in the order of the verdicts."""
         return tuple(verdict.case for verdict in self.verdicts)
 
+    def judged(self, cases: Iterable[Case], replies: Mapping[Request, Prediction]) -> Sequence[Verdict]:
+        """Judge changed cases by the rule of the task."""
+        task = replace(self.task, cases=tuple(cases))
+        return judge(Batch(task=task, positions=tuple(range(len(task.cases))), ties=self.ties), replies)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """A control.
+    """A control, as ``--controls`` names it.
 
-    Attributes:
-        name: as ``--controls`` takes it.
-        says: what its figures tell, in a sentence: the head of its section in reports.
-        figures: what each figure of a task is, in a few words, by its name.
-        shown: the figures that tables show, in their order, with the most important one first; ``metrics.json`` has
-            all.
-        beside: what each value of ``ControlledTask.beside`` is, by its name.
-        of_model: what each figure about the model is.
-        of_model_requests: how many requests ``about_model`` asks, at most.
-        requests: returns how many distinct requests the control asks about some cases of one task, at most.
-        measure: asks the model about a sample; exceptions of the model pass through.
-        about_model: measures what is about the model, given the predictor and the seed.
+    ``says`` is the head of its section in reports. ``figures``, ``beside`` and ``of_model`` say in a few words what
+    each figure of a task, each value of ``ControlledTask.beside`` and each figure about the model is; tables have those
+    that are ``shown``, the most important one first. ``requests`` and ``of_model_requests`` are the most that are
+    asked. ``measure`` asks about a sample, ``about_model`` about the model; exceptions of the model pass through.
     """
 
     name: str
@@ -77,13 +70,8 @@ class Control:
 class Controlled:
     """What one control found in a run.
 
-    Attributes:
-        name: the name of the control.
-        limit: the most cases of a task that it was asked about.
-        tasks: what it measured, by task id; a task without a judged case is absent.
-        model: what it measured about the model itself; None if it does not apply.
-        seconds: how long it took.
-        lacking: why it could not be asked to its end; empty if it was.
+    ``limit`` is the most cases of a task that it was asked about. A task without a judged case is not in ``tasks``;
+    ``model`` is what it measured about the model itself. ``lacking`` says why it could not be asked to its end.
     """
 
     name: str

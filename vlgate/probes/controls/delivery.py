@@ -46,13 +46,7 @@ _NONE = np.zeros(0)
 
 
 def diagnose(predictor: ModelPredictor) -> Diagnosis:
-    """Ask a model about the canaries, at most ``MOST_REQUESTS`` requests.
-
-    Args:
-        predictor: the model, which is asked itself and never a memory of its replies; its exceptions pass through.
-
-    Returns: the faults that the replies show, and which canaries it recognises.
-    """
+    """Ask a model, never a memory of its replies, about the canaries: at most ``MOST_REQUESTS`` requests."""
     if match_adapter(predictor.model) in {None, "match by perplexity"}:
         return _nothing(0, "the model compares no text with a picture")
     with TemporaryDirectory(prefix="vlgate-canaries-") as folder:
@@ -112,8 +106,7 @@ def _unclear(plain: FloatArray) -> Iterator[Finding]:
 
 
 def _plain(asker: Asker) -> FloatArray:
-    images = [asker.image(f"plain/{place}.png", one.pixels) for place, one in enumerate(CANARIES)]
-    return asker.scores(images, [one.texts() for one in CANARIES])
+    return asker.views("plain", CANARIES, lambda canary: canary.pixels)
 
 
 def _nothing(requests: int, why: str) -> Diagnosis:

@@ -50,11 +50,7 @@ def alone(asker: Asker) -> FloatArray:
 
 
 def lost(apart: FloatArray) -> Finding | None:
-    """Return a finding if all pictures have the same replies, up to rounding.
-
-    Args:
-        apart: the replies of ``alone``.
-    """
+    """Return a finding if all pictures have the same replies, up to rounding."""
     if float(np.ptp(apart, axis=0).max()) > _SAME * max(1.0, float(np.abs(apart).max())):
         return None
     why = f"{len(apart)} different pictures get the same scores, so no picture arrives, or the same one each time"
@@ -133,33 +129,25 @@ _SEEN = {
 def opened(asker: Asker, plain: FloatArray) -> Iterator[Finding]:
     """Yield what is wrong with the way in which files are opened.
 
-    Args:
-        asker: asks the model.
-        plain: the replies to all canaries as they are, shape (12, 4).
+    ``plain`` are the replies to all canaries as they are, shape (12, 4).
     """
     right = plain[: len(FOR_OPENING)]
-    replies = _asked(asker, "alpha", lambda one: as_transparent(one.pixels, HIDDEN))
-    black = follows(replies, _asked(asker, "black", lambda one: _instead(one, (0, 0, 0))), right)
-    hidden = follows(replies, _asked(asker, "hidden", lambda one: _instead(one, HIDDEN)), right)
+    replies = asker.views("alpha", FOR_OPENING, lambda one: as_transparent(one.pixels, HIDDEN))
+    black = follows(replies, asker.views("black", FOR_OPENING, lambda one: _instead(one, (0, 0, 0))), right)
+    hidden = follows(replies, asker.views("hidden", FOR_OPENING, lambda one: _instead(one, HIDDEN)), right)
     if black or hidden:
         yield Finding(bug="alpha on black", why=_SEEN[black, hidden])
-    replies = _asked(asker, "exif", lambda one: as_turned(one.pixels))
-    if follows(replies, _asked(asker, "stored", lambda one: np.rot90(one.pixels)), right):
+    replies = asker.views("exif", FOR_OPENING, lambda one: as_turned(one.pixels))
+    if follows(replies, asker.views("stored", FOR_OPENING, lambda one: np.rot90(one.pixels)), right):
         yield Finding(
             bug="EXIF ignored", why="a photograph that EXIF turns upright is seen as it is stored, on its side"
         )
 
 
 def _instead(canary: Canary, colour: tuple[int, int, int]) -> Pixels:
-    """Return a canary with another colour in place of white."""
     pixels = canary.pixels
     white = (pixels == 255).all(axis=2, keepdims=True)
     return np.where(white, np.array(colour, np.uint8), pixels)
-
-
-def _asked(asker: Asker, name: str, content: Callable[[Canary], bytes | Pixels]) -> FloatArray:
-    images = [asker.image(f"{name}/{place}.png", content(one)) for place, one in enumerate(FOR_OPENING)]
-    return asker.scores(images, [one.texts() for one in FOR_OPENING])
 
 
 # Is a text read to its end?
@@ -207,9 +195,9 @@ def frame(asker: Asker) -> str:
 
     The replies to it are compared with those to squares that were made of it in each way.
     """
-    wide = _asked_geometry(asker, "wide", _wide)
+    wide = asker.views("wide", FOR_GEOMETRY, _wide)
     ways = {"stretched": _stretched, "cropped": _cropped, "padded": _padded}
-    apart = {name: distance(wide, _asked_geometry(asker, name, way)) for name, way in ways.items()}
+    apart = {name: distance(wide, asker.views(name, FOR_GEOMETRY, way)) for name, way in ways.items()}
     nearest, second, last = sorted(apart, key=lambda name: apart[name])
     clear = apart[nearest] <= NEAR * apart[second] and apart[last] > LEAST * spread(wide)
     return nearest if clear else ""
@@ -231,24 +219,18 @@ def aliased(asker: Asker) -> Finding | None:
     patches of wrong colours (Parmar, Zhang and Zhu 2022, section 3), which depend on the pixels that it takes: light
     and dark exchanged give other replies. A model that does not resize sees the texture itself, and both alike.
     """
-    fine = _asked_geometry(asker, "fine", _textured)
-    plain = _asked_geometry(asker, "mean", lambda one: _averaged(_textured(one)))
-    picked = distance(_asked_geometry(asker, "every-4th", lambda one: _every_4th(_textured(one))), plain)
+    fine = asker.views("fine", FOR_GEOMETRY, _textured)
+    plain = asker.views("mean", FOR_GEOMETRY, lambda one: _averaged(_textured(one)))
+    picked = distance(asker.views("every-4th", FOR_GEOMETRY, lambda one: _every_4th(_textured(one))), plain)
     if not (picked > LEAST * spread(plain) and distance(fine, plain) > _ALIASED * picked):
         return None
-    if distance(fine, _asked_geometry(asker, "exchanged", lambda one: _textured(one, -1))) <= _OTHER_PIXELS * picked:
+    if distance(fine, asker.views("exchanged", FOR_GEOMETRY, lambda one: _textured(one, -1))) <= _OTHER_PIXELS * picked:
         return None
     why = "a texture that a resize averages away changes the replies as if single pixels were picked"
     return Finding(bug="wrong resize filter", why=why)
 
 
-def _asked_geometry(asker: Asker, name: str, pixels: Callable[[Canary], Pixels]) -> FloatArray:
-    images = [asker.image(f"{name}/{place}.png", pixels(one)) for place, one in enumerate(FOR_GEOMETRY)]
-    return asker.scores(images, [one.texts() for one in FOR_GEOMETRY])
-
-
 def _wide(canary: Canary) -> Pixels:
-    """Return a canary with the next one to its right, of shape (224, 448, 3)."""
     after = CANARIES[(CANARIES.index(canary) + 1) % len(CANARIES)]
     return np.concatenate([canary.pixels, after.pixels], axis=1)
 
@@ -294,7 +276,6 @@ def _every_4th(pixels: Pixels) -> Pixels:
 
 
 def _blocks(pixels: Pixels, side: int) -> Pixels:
-    """Enlarge an image by repeating its pixels."""
     return pixels.repeat(side, axis=0).repeat(side, axis=1)
 
 
@@ -367,14 +348,11 @@ _BY_WORDS = 2.5  # intact models may like one wording better: up to 1.2 times th
 def repaired(asker: Asker, plain: FloatArray) -> Finding | None:
     """Return the fault that the most helpful change undoes, if a change helps.
 
-    Args:
-        asker: asks the model.
-        plain: the replies to all canaries as they are, shape (12, 4).
+    ``plain`` are the replies to all canaries as they are, shape (12, 4).
     """
     best: tuple[float, Finding] | None = None
     for name, repair in REPAIRS.items():
-        images = [asker.image(f"{name}/{place}.png", repair.change(one.pixels)) for place, one in enumerate(CANARIES)]
-        view = asker.scores(images, [one.texts() for one in CANARIES])
+        view = asker.views(name, CANARIES, lambda canary, change=repair.change: change(canary.pixels))  # type: ignore[misc]
         led = float(leads(view).mean())
         if better(view, plain, repair.by) and (best is None or led > best[0]):
             best = led, Finding(bug=repair.bug, why=_why(repair.says, view, plain))

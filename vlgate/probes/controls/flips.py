@@ -12,10 +12,11 @@ from types import MappingProxyType
 import numpy as np
 
 from vlgate.asking.checks.check import ROUNDING
+from vlgate.asking.items import images_of_case
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import VlgateError
 from vlgate.images.files import file_image
-from vlgate.judging.verdicts import judge, unread
+from vlgate.judging.verdicts import unread
 from vlgate.metrics.clusters import case_clusters
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.perturb.images.benign import (
@@ -34,16 +35,13 @@ from vlgate.probes.controls.control import Sample
 from vlgate.seeds import generator
 from vlgate.types import (
     Ask,
-    Batch,
     Case,
     Compare,
     FloatArray,
     LazyImage,
     Prediction,
     Read,
-    Request,
     Verdict,
-    images_of,
     with_images,
 )
 
@@ -77,7 +75,6 @@ def _padded(pixels: Pixels, chance: np.random.Generator) -> bytes:
 
 
 def _shifted(pixels: Pixels, chance: np.random.Generator) -> bytes:
-    """Shift by 1 to 4 pixels to a side, and by 1 to 4 up or down."""
     right, down = (int(one) for one in chance.integers(1, MOST_PIXELS + 1, 2) * chance.choice((-1, 1), 2))
     return as_png(shift(pixels, right, down))
 
@@ -138,7 +135,8 @@ def _measured(sample: Sample, predictor: ModelPredictor, folder: Path) -> Contro
         cases = [found for case in sample.cases if (found := _with(case, files.get(name, {}))) is not None]
         wanted = dict.fromkeys(request for case in cases for request in case.requests)
         asked += len(wanted)
-        judged[name] = _judged(sample, cases, predictor.predict(wanted)) if cases else {}
+        verdicts = sample.judged(cases, predictor.predict(wanted)) if cases else ()
+        judged[name] = {verdict.case.id: verdict for verdict in verdicts if verdict.state == "judged"}
         left_out["variants of cases without a reply"] += len(cases) - len(judged[name])
     columns = _columns(sample, judged)
     return ControlledTask(
@@ -151,15 +149,11 @@ def _measured(sample: Sample, predictor: ModelPredictor, folder: Path) -> Contro
     )
 
 
-def _images(case: Case) -> list[LazyImage]:
-    return list(dict.fromkeys(image for one in case.requests for image in images_of(one)))
-
-
 def _written(sample: Sample, folder: Path) -> tuple[dict[str, dict[LazyImage, LazyImage]], Counter[str]]:
     """Write the variants of all images; return them by name and image, and how many could not be made."""
     files: dict[str, dict[LazyImage, LazyImage]] = {}
     left_out: Counter[str] = Counter()
-    for number, image in enumerate(dict.fromkeys(image for case in sample.cases for image in _images(case))):
+    for number, image in enumerate(dict.fromkeys(image for case in sample.cases for image in images_of_case(case))):
         try:
             pixels: Pixels = np.asarray(image.load())
         except VlgateError:  # a model that needs no file replies without one
@@ -178,16 +172,10 @@ def _written(sample: Sample, folder: Path) -> tuple[dict[str, dict[LazyImage, La
 
 def _with(case: Case, shown: Mapping[LazyImage, LazyImage]) -> Case | None:
     """Return a case with other images, or None if it has no image or one of them has no variant."""
-    images = _images(case)
+    images = images_of_case(case)
     if not images or not shown.keys() >= set(images):
         return None
     return replace(case, requests=tuple(with_images(one, shown.__getitem__) for one in case.requests))
-
-
-def _judged(sample: Sample, cases: Sequence[Case], replies: Mapping[Request, Prediction]) -> Verdicts:
-    task = replace(sample.task, cases=tuple(cases))
-    batch = Batch(task=task, positions=tuple(range(len(cases))), ties=sample.ties)
-    return {verdict.case.id: verdict for verdict in judge(batch, replies) if verdict.state == "judged"}
 
 
 def _columns(sample: Sample, judged: Mapping[str, Verdicts]) -> dict[str, FloatArray]:
@@ -223,7 +211,6 @@ def _share(happened: Sequence[bool]) -> float:
 
 
 def _changed(verdict: Verdict, other: Verdict) -> bool:
-    """Whether an answer is another one, or a score differs by more than rounding explains."""
     return any(differ(one, two) for one, two in zip(verdict.predictions, other.predictions, strict=True))
 
 

@@ -11,11 +11,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate import types
-from vlgate.asking.batching import Problem
+from vlgate.asking.batching import Call, Problem
+from vlgate.asking.items import images_of_case
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import printable
-from vlgate.judging.verdicts import judge, unread
+from vlgate.judging.verdicts import unread
 from vlgate.metrics.clusters import case_clusters, photograph
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.metrics.shapes import SHAPES
@@ -26,7 +26,6 @@ from vlgate.seeds import generator
 from vlgate.types import (
     TIED,
     Ask,
-    Batch,
     Case,
     FloatArray,
     LazyImage,
@@ -35,6 +34,7 @@ from vlgate.types import (
     Request,
     Task,
     Verdict,
+    text_of,
     with_images,
 )
 
@@ -73,7 +73,8 @@ def answers_without_image(predictor: ModelPredictor, questions: Sequence[Ask]) -
     if not isinstance(model, ImagelessAnswerer):
         return {}
     distinct = list(dict.fromkeys(questions))
-    replies = predictor.caller.strings(distinct, model.answer_without_image, CALLED)
+    call = Call(called=CALLED, method=model.answer_without_image, kind="strings")
+    replies = predictor.through_chain()(call, distinct)
     return {one: _prediction(one, reply) for one, reply in zip(distinct, replies, strict=True)}
 
 
@@ -88,24 +89,12 @@ def _prediction(question: Ask, reply: str | Problem) -> Prediction:
 _TRIED = 64  # cases; a task in which so many share an image or a true text with a case has no other one to show
 
 
-def images_of_case(case: Case) -> tuple[LazyImage, ...]:
-    """Return the different images of a case, in the order of its requests."""
-    return tuple(dict.fromkeys(image for one in case.requests for image in types.images_of(one)))
-
-
 def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping[LazyImage, LazyImage]]:
-    """Choose for each case the images of another case of its task.
+    """Choose for each case the images of another case of its task; cases without one are absent.
 
     The cases of the task are put in a random order, and each is shown the images of the next one that shares neither an
     image nor a true text nor a question with its answer. So a case never sees its own image, a part of it or a
     perturbed copy, and what is true of it is not known to be true of what it sees. It may still be true by chance.
-
-    Args:
-        task: the task, from all of whose cases the images are taken.
-        cases: the cases to choose for.
-        seed: the seed of the run.
-
-    Returns: by the id of the case, the other image of each of its images; cases without one are absent.
     """
     order = generator(f"{seed}:look:{task.id}").permutation(len(task.cases)).tolist()
     places = {task.cases[number].id: place for place, number in enumerate(order)}
@@ -128,14 +117,12 @@ def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping
 
 
 def _bases(case: Case) -> set[str]:
-    """The names of the images of a case without their perturbations."""
     return {photograph(image.key) for image in images_of_case(case)}
 
 
 def _true(case: Case) -> set[tuple[str, str]]:
-    """The true texts of a case, and its questions with their answers."""
     pairs = zip(case.requests, case.truths, strict=True)
-    return {(types.text_of(request), str(truth)) for request, truth in pairs if truth is not False}
+    return {(text_of(request), str(truth)) for request, truth in pairs if truth is not False}
 
 
 # The conditions of the control ``look``: what a model is shown, or told, in the place of the image of a case.
@@ -209,10 +196,9 @@ _SHOWN = 80  # characters of an answer in a note
 
 
 def about_model(predictor: ModelPredictor, seed: int) -> ControlledTask | None:  # noqa: ARG001  # the list is fixed
-    """Ask the questions without an image.
+    """Return the share of answers without an image that describe one; None if the model cannot be asked so.
 
-    Returns: the share of answers that describe one; an empty answer, or one that was not given, counts neither way.
-        None if the model cannot be asked without an image.
+    An empty answer, or one that was not given, counts neither way.
     """
     asked = [Ask(image=uniform("blank"), question=question) for question in QUESTIONS]
     replies = answers_without_image(predictor, asked)
@@ -283,7 +269,7 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     several = any(len(images_of_case(case)) > 1 for case in sample.cases)
     notes, silent = [_ONE_IMAGE] if several else [], dict[str, int]()
     for name, cases in asked.items():
-        verdicts = _judged(sample, cases, replies)
+        verdicts = sample.judged(cases.values(), replies)
         columns[name] = _values(sample, verdicts, metric)
         if lacking := int(np.isnan(columns[name]).sum()):
             left_out[f"without a value for {name}"] = lacking
@@ -316,11 +302,6 @@ def _replies(
     seen = [one for name in asked if name != TELLS for case in asked[name].values() for one in case.requests]
     replies = {**predictor.predict(seen), **answers_without_image(predictor, texts)}
     return replies, len(replies)
-
-
-def _judged(sample: Sample, cases: Mapping[str, Case], replies: Mapping[Request, Prediction]) -> Sequence[Verdict]:
-    task = replace(sample.task, cases=tuple(cases.values()))
-    return judge(Batch(task=task, positions=tuple(range(len(cases))), ties=sample.ties), replies)
 
 
 def _values(sample: Sample, verdicts: Sequence[Verdict], metric: str) -> FloatArray:

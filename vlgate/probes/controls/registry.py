@@ -38,8 +38,6 @@ def known_controls() -> dict[str, str]:
 def chosen(named: Iterable[str]) -> tuple[str, ...]:
     """Return the controls that ``--controls`` names, each once; none of them for ``none``.
 
-    Raises: UnknownNameError if there is no such control; OptionError if ``none`` is named with others.
-
     >>> chosen(["look", "look"]), chosen(["none"])
     (('look',), ())
     """
@@ -53,10 +51,7 @@ def chosen(named: Iterable[str]) -> tuple[str, ...]:
 
 
 def control(name: str) -> Control:
-    """Return a control.
-
-    Raises: KeyError if there is none of that name.
-    """
+    """Return a control."""
     module, _, attribute = _CONTROLS[name][0].partition(":")
     found: Control = getattr(import_module(module), attribute)
     return found

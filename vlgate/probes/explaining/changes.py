@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from vlgate import types
+from vlgate.asking.items import images_of_case
 from vlgate.metrics.shapes import SHAPES
 from vlgate.probes.explaining.margin import Margin, margin_of
 from vlgate.probes.explaining.record import Method, Part
@@ -66,8 +66,7 @@ def exchanged(text: str, word: str) -> str | None:
 def swaps(one: str, other: str) -> tuple[Swap, ...]:
     """Return two texts with their words exchanged in each place in which they differ, at most ``MOST_PLACES``.
 
-    Returns: one entry per place; none if they differ in fewer than two, since the exchange would only change the roles
-        of the texts.
+    There are none if they differ in fewer than two: the exchange would only change the roles of the texts.
 
     >>> [swap.texts[0] for swap in swaps("A dog chases a man", "A man chases a dog")]
     ['A man chases a man', 'A dog chases a dog']
@@ -122,13 +121,7 @@ class Subject:
 def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes, segments: Boxes) -> Subject | None:
     """Return a case with all the changes that explain it, or None if it has no margin; nothing is asked yet.
 
-    Args:
-        task: the id of its task.
-        shape: the shape of its task.
-        case: the case.
-        model: the model that will be asked, for the way in which it answers.
-        boxes: the boxes that the model looks at; may be empty.
-        segments: the segments of the images; may be empty.
+    ``boxes`` are those that the model looks at; they and ``segments`` may be empty.
     """
     margin = margin_of(case, shape, model)
     if margin is None:
@@ -139,11 +132,6 @@ def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes,
         if (changed := margin_of(copy, shape, model)) is not None
     )
     return Subject(task=task, case=case, margin=margin, changes=tuple(changes))
-
-
-def images_of_case(case: Case) -> tuple[LazyImage, ...]:
-    """Return the different images of a case, in the order of its requests."""
-    return tuple(dict.fromkeys(image for one in case.requests for image in types.images_of(one)))
 
 
 def texts_of(case: Case) -> tuple[str, ...]:
@@ -225,7 +213,6 @@ def _mapped(case: Case, change: Callable[[Request], Request]) -> Case:
 
 def _shown_instead(image: LazyImage, hidden: LazyImage) -> Callable[[Request], Request]:
     def change(request: Request) -> Request:
-        """Show the changed image where the image stood."""
         return with_images(request, lambda own: hidden if own == image else own)
 
     return change
@@ -233,7 +220,6 @@ def _shown_instead(image: LazyImage, hidden: LazyImage) -> Callable[[Request], R
 
 def _with_text(instead: Mapping[str, str]) -> Callable[[Request], Request]:
     def change(request: Request) -> Request:
-        """Say another text, if there is one for it."""
         text = instead.get(text_of(request), text_of(request))
         return replace(request, question=text) if isinstance(request, Ask | Compare) else replace(request, text=text)
 
@@ -242,7 +228,6 @@ def _with_text(instead: Mapping[str, str]) -> Callable[[Request], Request]:
 
 def _said_instead(how: Callable[[str, str], str | None], word: str) -> Callable[[Request], Request]:
     def change(request: Request) -> Request:
-        """Change the word in the text, if it has it."""
         if isinstance(request, Ask):
             return replace(request, question=how(request.question, word) or request.question)
         if isinstance(request, Match):

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vlgate.asking.items import images_of_case
 from vlgate.fixtures.reader.forms import Choice
 from vlgate.fixtures.reader.reader import Looking
 from vlgate.fixtures.reader.reading import Reading, UnreadableError
 from vlgate.fixtures.reader.seeing import view_of, without
 from vlgate.perturb.scene_graph import Box as GraphBox
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
-from vlgate.probes.explaining.changes import images_of_case, text_swaps, texts_at
+from vlgate.probes.explaining.changes import text_swaps, texts_at
 from vlgate.probes.explaining.rates import Hit, hit
 from vlgate.probes.explaining.record import Explanation
 from vlgate.types import Box, Case, LazyImage, Match, Shape, images_of, text_of
@@ -44,11 +45,6 @@ def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
     An object decides if one of the case's texts about this image is true with it and false without it, or the other way
     round, or if a question has another answer without it.
 
-    Args:
-        case: the case.
-        image: one of its images.
-        reading: what reads the texts; each text is read once.
-
     Returns: the objects; None if the image is not drawn, a text cannot be read, or no single object decides: there is
         none in "There are no dogs", and none of two cups decides "There is a cup".
     """
@@ -74,12 +70,6 @@ def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: R
     image that have their middle there, for its own. It decides if one of the case's texts about the image is then true
     in place of false, or false in place of true, or if a question has another answer.
 
-    Args:
-        case: the case.
-        image: one of its images.
-        other: the image that the parts come from.
-        reading: what reads the texts; each text is read once.
-
     Returns: the places; None if an image is not drawn, a text cannot be read, or no exchange in a single place decides.
     """
     views = view_of(image), view_of(other)
@@ -103,13 +93,10 @@ def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: R
 def deciding_words(case: Case, texts: Mapping[str, str], reading: Reading) -> bool | None:
     """Return whether other texts in place of those of a case would say something else; None if one cannot be read.
 
-    Args:
-        case: the case.
-        texts: the new text by the old one.
-        reading: what reads the texts.
+    ``texts`` holds the new text by the old one.
     """
     try:
-        for image in dict.fromkeys(image for one in case.requests for image in images_of(one)):
+        for image in images_of_case(case):
             view = view_of(image)
             if view is None:
                 return None
@@ -122,15 +109,12 @@ def deciding_words(case: Case, texts: Mapping[str, str], reading: Reading) -> bo
 
 
 def _texts(case: Case, image: LazyImage) -> list[str]:
-    """The texts of a case about an image."""
     return [text_of(one) for one in case.requests if image in images_of(one)]
 
 
 def _exchanged(own: SceneGraph, others: SceneGraph, box: GraphBox) -> SceneGraph:
-    """The scene with what another one has in a box."""
 
     def there(thing: SceneObject) -> bool:
-        """Whether the middle of a thing is in the box."""
         across, down = thing.box.x + thing.box.w / 2, thing.box.y + thing.box.h / 2
         return box.x <= across <= box.x + box.w and box.y <= down <= box.y + box.h
 
@@ -175,12 +159,6 @@ def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iter
     """Yield each method of an explanation with whether it points at what decides, for each image, or for the texts.
 
     Maps of attention count for texts that are true, or for the first text of an image about which none is.
-
-    Args:
-        found: the explanation of a case that the model gets right.
-        case: the case.
-        shape: the shape of its task.
-        reading: what reads the texts of the drawn world.
     """
     images = images_of_case(case)
     for which, image in enumerate(images):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from vlgate.asking.items import images_of_case
 from vlgate.errors import VlgateError, described
-from vlgate.probes.explaining.changes import Boxes, Change, Subject, images_of_case, subject_of, texts_of
+from vlgate.probes.explaining.changes import Boxes, Change, Subject, subject_of, texts_of
 from vlgate.probes.explaining.record import INTERVENTIONS, Explanation, Finding, Part, turning
 from vlgate.probes.explaining.regions import Decoded, segments
 from vlgate.types import (
@@ -31,10 +32,6 @@ from vlgate.types import (
 def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Attended, ...], ...], str]:
     """Return what a model attends to in the pairs of each case; nothing for a model that offers no maps, or questions.
 
-    Args:
-        cases: n cases.
-        model: the model.
-
     Returns: n tuples, each with one map per method and different pair of the case, in the order of its requests; and
         why there are none, if the model raised. That must not cost the interventions, which are worth more.
     """
@@ -54,7 +51,6 @@ def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Atten
 
 
 def _asked_of(model: object) -> Iterator[tuple[str, Callable[[Sequence[Match]], Sequence[Attended]]]]:
-    """The maps that a model offers, by the name of the method."""
     if isinstance(model, Attends):
         yield "attended", model.attended
     if isinstance(model, RollsOut):
@@ -64,7 +60,6 @@ def _asked_of(model: object) -> Iterator[tuple[str, Callable[[Sequence[Match]], 
 def _maps(
     name: str, ask: Callable[[Sequence[Match]], Sequence[Attended]], pairs: Sequence[Match]
 ) -> tuple[dict[Match, Attended], str]:
-    """The map of each pair, and why there is none."""
     if not pairs:
         return {}, ""
     try:
@@ -160,15 +155,7 @@ def number_of_requests(asked: Sequence[Subject]) -> int:
 
 
 def explain(asked: Sequence[Subject], predictor: Predictor, model: object) -> tuple[Explanation, ...]:
-    """Explain cases.
-
-    Args:
-        asked: the cases with their changes, as ``subjects`` returns them.
-        predictor: what replies to the requests, each different one once, in batches.
-        model: the model itself, for what it attends to.
-
-    Returns: one explanation per case that has a reply to its own requests, in the order of ``asked``.
-    """
+    """Explain cases that have a reply to their own requests; ``model`` is asked what it attends to."""
     said = predictor.predict(request for subject in asked for request in subject.requests)
     maps, unseen = attended_in([subject.case for subject in asked], model)
     found = (_explained(subject, said, seen, unseen) for subject, seen in zip(asked, maps, strict=True))

@@ -59,17 +59,10 @@ class Margin:
 
 
 def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
-    """Return the margin of a case.
+    """Return the margin of a case; None if it has a ``Read`` request, or no false text.
 
     Questions are compared by the scores of their choices if the model answers by matching, so that the margin tells
     more than whether the answer is right.
-
-    Args:
-        case: the case.
-        shape: the shape of its task.
-        model: the model that is asked, for the way in which it answers.
-
-    Returns: the margin, or None for a case that has none: it has a ``Read`` request, or no false text.
     """
     asked = case.requests
     if any(isinstance(one, Compare) for one in asked):

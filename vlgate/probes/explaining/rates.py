@@ -73,11 +73,7 @@ class Rate:
 def hit(parts: Sequence[Box], effects: FloatArray, objects: Sequence[Box], decides: Sequence[bool]) -> Hit:
     """Compare the part with the largest effect with the objects that decide; without an effect above 0, nothing is hit.
 
-    Args:
-        parts: the boxes of n parts of the image.
-        effects: their effects, shape (n,).
-        objects: the boxes of the m objects of the image.
-        decides: which of the objects decide, m values of which at least one is true.
+    ``effects``, shape (n,), are those of the n parts; at least one of the m objects decides.
 
     >>> one = hit([(0, 0, 0.5, 1), (0.5, 0, 1, 1)], np.array([1.0, 0.0]), [(0.1, 0, 0.2, 1)], [True])
     >>> one.touches, one.points, one.chance_touches
@@ -103,7 +99,6 @@ def rate(model: str, method: str, hits: Sequence[Hit]) -> Rate:
     """Return the mean of some hits, of which there must be at least one, and Wilson's interval of ``leads``."""
 
     def mean(name: str) -> float:
-        """The mean of one figure, to four digits."""
         return round(float(np.mean([getattr(one, name) for one in hits])), 4)
 
     names = ("touches", "points", "leads", "chance_touches", "chance_points", "chance_leads")

@@ -27,11 +27,7 @@ ATTENDS = "what the model attends to; it hardly predicts whether an answer is ri
 
 
 def of_the_true_text(method: Method) -> str:
-    """Return the name of what a method measures on the score of the true text alone.
-
-    >>> of_the_true_text("hide windows")
-    'hide windows: the true text'
-    """
+    """Return the name of what a method measures on the score of the true text alone."""
     return f"{method}: the true text"
 
 

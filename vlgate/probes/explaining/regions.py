@@ -30,15 +30,11 @@ class Decoded:
     """The pixels of an image, decoded once for all of its changed copies."""
 
     def __init__(self, image: LazyImage) -> None:
-        """Take the image; it is decoded when the first changed copy is loaded."""
         self.image = image
 
     @cached_property
     def pixels(self) -> Pixels:
-        """The pixels, shape (h, w, 3).
-
-        Raises: ImageError if the image cannot be decoded.
-        """
+        """The pixels, shape (h, w, 3)."""
         found: Pixels = np.asarray(self.image.load())
         return found
 
@@ -64,7 +60,6 @@ class HiddenLoad:
     box: Box
 
     def __call__(self) -> Image:
-        """Return the image, mode RGB."""
         from PIL import Image
 
         pixels = self.decoded.pixels.copy()
@@ -82,7 +77,6 @@ class ExchangedLoad:
     box: Box
 
     def __call__(self) -> Image:
-        """Return the image, mode RGB."""
         from PIL import Image
 
         pixels = self.decoded.pixels.copy()
@@ -92,11 +86,9 @@ class ExchangedLoad:
 
 
 def painted(decoded: Decoded, box: Box) -> Pixels:
-    """Return what fills a box of an image: colours that run in from its edges (Telea 2004, in OpenCV).
+    """Return the pixels of a box: colours that run in from its edges (Telea 2004, in OpenCV), or the mean colour.
 
     A patch of one colour would be a new thing in many images. What runs in from the edges is hardly one.
-
-    Returns: the pixels of the box in ``decoded.small``; the mean colour if the box is the whole image.
     """
     import cv2
 
@@ -185,11 +177,6 @@ def heat(boxes: Sequence[Box], effects: FloatArray, side: int = 64) -> FloatArra
 
     If several of the smallest have the same size, as windows have, it is the mean of their effects.
 
-    Args:
-        boxes: n boxes.
-        effects: the effect of changing each of them, shape (n,).
-        side: the rows and columns of the map.
-
     Returns: an array of shape (side, side).
 
     >>> heat([(0, 0, 0.5, 1), (0, 0, 1, 1)], np.array([1.0, 0.5]), side=2).tolist()
@@ -235,16 +222,11 @@ _ROUNDS = 10
 
 
 def segments(pixels: Pixels) -> tuple[Box, ...]:
-    """Return the boxes of the parts of an image, the largest first, at most ``MOST_SEGMENTS``.
+    """Return the boxes of the parts of an image of shape (h, w, 3), the largest first, at most ``MOST_SEGMENTS``.
 
     A part is a connected area that stands out from the image's median colour, at one of three thresholds, or a
     connected area of one of a few colours, which are found by k-means (Lloyd 1982). So things, and their parts, are
     likely among the boxes, whatever the image shows.
-
-    Args:
-        pixels: the image, shape (h, w, 3).
-
-    Returns: boxes; none for an image of one colour. The same image gives the same boxes.
     """
     import cv2
 
@@ -305,7 +287,6 @@ def _area(box: Box) -> float:
 
 
 def _overlap(one: Box, other: Box) -> float:
-    """The shared area of two boxes as a share of what either covers."""
     across = max(0.0, min(one[2], other[2]) - max(one[0], other[0]))
     both = across * max(0.0, min(one[3], other[3]) - max(one[1], other[1]))
     return both / (_area(one) + _area(other) - both)

@@ -22,11 +22,7 @@ class NotKeptError(ValueError):
 def own_case(find: Row, named: Named) -> dict[str, Any]:
     """Return a find as a line of own cases, without an id.
 
-    Args:
-        find: a line of ``shrunk.jsonl``.
-        named: gives the image of a request its name in the data folder.
-
-    Raises: NotKeptError, which says why, if no own case has this shape, or an image of the find is missing.
+    ``named`` gives the image of a request its name in the data folder.
     """
     make = _KINDS.get(find["shape"])
     if make is None:

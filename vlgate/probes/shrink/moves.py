@@ -54,7 +54,6 @@ class Truth:
     """Decides the truth of each text of a case by itself: it reads the text and looks at the graph of the image."""
 
     def __init__(self) -> None:
-        """Start with no text."""
         self._reader = Reader()
 
     def keeps(self, case: Case) -> bool:
@@ -124,13 +123,9 @@ class Move:
 
 
 def perturbed(case: Case, moves: Sequence[Move]) -> Case:
-    """Return the case with the same changes to all its images and texts; its truths stay the same.
+    """Return the case with the same changes, of different kinds, to all its images and texts; its truths stay the same.
 
-    Args:
-        case: the case to change.
-        moves: moves of different kinds; images are changed in this order.
-
-    Returns: a case of the same id, with new requests; the key of an image names its changes (``2357834#blur1.3``).
+    The key of an image names its changes (``2357834#blur1.3``).
     """
     texts = {move.text: move.instead for move in moves if move.text is not None and move.instead is not None}
     return replace(case, requests=tuple(_changed(request, moves, texts) for request in case.requests))

@@ -174,7 +174,6 @@ def _requests(search: Search) -> tuple[Mapping[str, Value], ...]:
 
 
 def _reply(reply: Prediction) -> dict[str, Value]:
-    """A request and its reply."""
     request = reply.request
     said = text_of(request)
     image = image_of(request)

@@ -75,11 +75,7 @@ def scene_edits(graph: Graph) -> Iterator[tuple[SceneEdit, ...]]:
 
 
 def called(thing: GqaObject) -> str:
-    """Return what a thing is called: its colour, if it has one, and its kind.
-
-    >>> called({"name": "cup", "x": 0, "y": 0, "w": 9, "h": 9, "attributes": ["red", "small"], "relations": []})
-    'red cup'
-    """
+    """Return what a thing is called: its colour, if it has one, and its kind."""
     colours = [word for word in thing["attributes"] if word in ALL_COLOURS]
     return " ".join((*colours[:1], thing["name"]))
 
@@ -175,7 +171,6 @@ def _other_colours(thing: GqaObject) -> list[tuple[str, float]]:
 
 @lru_cache(maxsize=1)
 def _colour_distances() -> dict[tuple[str, str], float]:
-    """The distance of each two colours in CIELAB, as a share of the largest one."""
     import cv2
 
     rgb = np.array([list(ALL_COLOURS.values())], dtype=np.float32) / 255
@@ -198,7 +193,6 @@ def _moved(graph: Graph, *, name: str, by: tuple[int, int]) -> Graph:
 
 
 def _resized(graph: Graph, *, name: str, factor: float) -> Graph:
-    """The thing about the same centre."""
     thing = graph["objects"][name]
     width, height = max(1, round(thing["w"] * factor)), max(1, round(thing["h"] * factor))
     x, y = thing["x"] + (thing["w"] - width) // 2, thing["y"] + (thing["h"] - height) // 2
@@ -226,7 +220,6 @@ def _with(graph: Graph, name: str, thing: object) -> Graph:
 
 
 def _relations(objects: Mapping[str, GqaObject], one: str, edited: str) -> list[GqaRelation]:
-    """The relations of a thing; those of place with the edited thing are found again."""
     kept: list[GqaRelation] = [
         link for link in objects[one]["relations"] if link["name"] not in _PLACES or edited not in (one, link["object"])
     ]
@@ -257,12 +250,7 @@ _LOST = 0.1
 
 
 def scene_moves(case: Case, truth: Truth) -> tuple[tuple[Move, ...], ...]:
-    """Return the edits of each drawn image of a case, in directions, each from the smallest to the largest.
-
-    Args:
-        case: the case.
-        truth: what decides whether an edited scene leaves the truths as they were.
-    """
+    """Return the edits of each drawn image of a case, in directions, each from the smallest to the largest."""
     texts = " ".join(text_of(request).words for request in case.requests).lower()
     fixed = _COMPARED.search(texts) is not None
     images = {image.key: image for request in case.requests for image in images_of(request)}
@@ -293,7 +281,6 @@ def uncut(moves: tuple[Move, ...], graphs: Collection[Graph]) -> tuple[Move, ...
 
 
 def _inside(graph: Graph, share: float) -> bool:
-    """Whether all things are inside an image that loses this share at each side."""
     across, down = graph["width"] * share, graph["height"] * share
     return all(
         thing["x"] >= across - _LOST * thing["w"]

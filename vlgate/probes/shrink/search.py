@@ -75,7 +75,6 @@ def _at(moves: Sequence[Move], n: int) -> Move:
 
 
 def _number(most: int) -> SearchStrategy[int]:
-    """A number from 1 to ``most``, which shrinks to 1."""
     from hypothesis import strategies
 
     return strategies.integers(_FAR + 1, _FAR + most).map(lambda n: n - _FAR)
@@ -155,16 +154,11 @@ def smallest_change(
     not always true, so a smaller change than the one it finds may break the case too. An edit of a scene or a region
     is the smallest single one if the budget is large enough for all of them.
 
-    Args:
-        batch: the batch of one case.
-        model: the model to ask; its exceptions pass through.
-        budget: the largest number of requests that the model is asked, including the case's own; none is asked twice.
-        seed: the seed of all random choices.
-        families: the kinds of changes to try.
+    ``budget`` is the largest number of requests that the model is asked, including the case's own; none is asked twice.
+    The model's exceptions pass through.
 
     Returns: the search. It is the same for the same arguments if the model gives the same replies. Hypothesis stops
         shrinking after five minutes, so the change can be larger for a very slow model.
-    Raises: ValueError if the batch does not have exactly one case, or ``budget`` is below its number of requests.
     """
     if len(batch.positions) != 1:
         raise ValueError(
@@ -221,10 +215,7 @@ class _Asking:
         return len(self.replies)
 
     def verdict(self, moves: Sequence[Move]) -> Verdict:
-        """Judge the changed case.
-
-        Raises: _BudgetSpent, without asking the model, if this needs more calls than are left.
-        """
+        """Judge the changed case."""
         key = frozenset(moves)
         if key not in self.seen:
             case = perturbed(self.batch.cases[0], moves)

@@ -159,10 +159,6 @@ def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
     and rotation, because it may have been cropped to the objects in question. The words of all texts, choices and
     answers of the case count.
 
-    Args:
-        case: the case.
-        families: the kinds of changes to return.
-
     Returns: the changes; a case without images has no image changes.
 
     >>> from vlgate.types import Match, LazyImage
@@ -205,11 +201,9 @@ def _texts(case: Case) -> Iterator[str]:
 
 
 def _wordings(case: Case, truth: Truth | None) -> tuple[tuple[Move, ...], str]:
-    """Other wordings of each text of the case, the nearest first; each of them changes one text.
+    """Other wordings of each text, the nearest first, and what is missing among them.
 
     Of a drawn scene, only those are kept that the reader finds as true as before.
-
-    Returns: the wordings, and what is missing among them.
     """
     texts = dict.fromkeys(text_of(request) for request in case.requests)
     parses = [parsed(text.words) for text in texts]
@@ -255,7 +249,6 @@ def _others(text: Text, parse: Parsed | None) -> Iterator[Text]:
 
 
 def _share(text: Text, other: Text) -> float:
-    """The share of words that differ, always above 0."""
     words, others = text.words.split(), other.words.split()
     return max(1 - SequenceMatcher(None, words, others, autojunk=False).ratio(), 1 / (len(words) + len(others)))
 

@@ -1,0 +1,230 @@
+"""The step that remembers: no item reaches a method of the model twice, in a run or, with a cache, ever again.
+
+It keeps exactly what the model replied, so a later run gets the same numbers as the run that asked. The items that it
+lacks are asked in batches of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from hashlib import blake2b
+from typing import Any
+
+from vlgate.asking.batching import Asking, Call, Caller, Problem, truncated_texts
+from vlgate.asking.dedupe import WatchedLoad
+from vlgate.asking.image_identity import DIGEST, Identities
+from vlgate.asking.items import as_bytes, images_in, named, text_in, told
+from vlgate.asking.memory import Memory, packed, says_neither, unpacked
+from vlgate.errors import ImageError, NotRememberedError
+from vlgate.types import LazyImage, Match, TextKeys
+
+_PLAIN = (bytes, str, int, tuple)  # kinds of text keys that are the same in every process
+
+
+def _always() -> bool:
+    return True
+
+
+@dataclass(slots=True, kw_only=True)
+class Counts:
+    """How many items a process asked the model, and how many replies it took from the cache and from its memory."""
+
+    asked: int = 0
+    cached: int = 0
+    repeated: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyCache:
+    """A step of the chain to a model: only the items that it has no reply of reach the next one.
+
+    ``model`` is a digest of everything but the item that a reply depends on. ``opens_images`` is False for a model that
+    reads features of images from files. ``note`` is for the user. If ``asks`` is False, an item without a reply raises
+    NotRememberedError. ``ready`` is called before the model is asked; ``loaded`` says whether the model is there.
+    ``cut`` and ``unsure`` are what is said of remembered replies; see ``Prediction.cut`` and ``Prediction.neither``.
+    """
+
+    memory: Memory
+    identities: Identities
+    model: bytes
+    opens_images: bool = True
+    note: str = ""
+    asks: bool = True
+    ready: Callable[[], object] = bool
+    loaded: Callable[[], bool] = _always
+    counts: Counts = field(default_factory=Counts)
+    cut: set[str] = field(default_factory=set)
+    unsure: set[Match] = field(default_factory=set)
+
+    @property
+    def recalling(self) -> ReplyCache:
+        """The same memory without the model, and with counts of its own."""
+        return replace(self, asks=False, counts=Counts())
+
+    @property
+    def uncounted(self) -> ReplyCache:
+        """The same memory and model, with counts of its own."""
+        return replace(self, counts=Counts())
+
+    def close(self) -> None:
+        """Close the file of the cache; the memory must not be used any more."""
+        if self.memory.store is not None:
+            self.memory.store.close()
+
+    def __call__(self, caller: Caller, then: Asking, call: Call, items: Sequence[Any]) -> list[Any]:
+        keys = self._keys(items, call.called)
+        compared = any(type(image.load) is WatchedLoad for item in items for image in images_in(item))
+        if not compared and self._all_new(keys):
+            known: dict[Hashable, bytes] = {}
+            first: dict[Hashable, int] = {}
+            new_items, new_keys = items, keys
+        else:
+            known, stored = self.memory.get([key for key in keys if key is not None])
+            self.counts.cached += stored
+            self.counts.repeated += len(known) - stored
+            first = self._first_new(keys, known)
+            new_items, new_keys = ([some[place] for place in first.values()] for some in (items, keys))
+        replies: list[Any] = []
+        if new_items:
+            self._must_ask(len(new_items))
+            self.counts.asked += len(new_items)
+            replies = then(call, new_items)
+        known |= self._keep(caller, call, new_items, new_keys, replies)
+        if new_items is items:
+            return replies
+        if compared:
+            known |= self.memory.put(self._pixels_seen(new_items, call.called))
+            self._see_pixels([item for item, key in zip(items, keys, strict=True) if key in known], call.called)
+        new = dict(zip(first, replies, strict=True))
+        return [
+            new[place if key is None else key] if key is None or key not in known else self._reply(item, known[key])
+            for place, (item, key) in enumerate(zip(items, keys, strict=True))
+        ]
+
+    def text_keys(self, caller: Caller, model: object, texts: Iterable[str]) -> Mapping[str, Hashable]:
+        """Return what each text is to a model that tells its tokens; see ``Caller.text_keys``."""
+        if not isinstance(model, TextKeys):
+            return {}
+        distinct = list(dict.fromkeys(texts))
+        keys = {text: self._key("text_keys", b"t" + as_bytes(text)) for text in distinct}
+        known, _ = self.memory.get(keys.values())
+        missing = [text for text in distinct if keys[text] not in known]
+        if missing:
+            self._must_ask(len(missing))
+            tokens = caller.keys_of(model, missing)
+            if not all(isinstance(one, _PLAIN) for one in tokens):
+                return caller.text_keys(model, distinct)
+            cut = truncated_texts(model)
+            digests = [blake2b(repr(one).encode(errors="surrogatepass"), digest_size=DIGEST).digest() for one in tokens]
+            values = {keys[text]: bytes([text in cut]) + one for text, one in zip(missing, digests, strict=True)}
+            known |= self.memory.put(values)
+        self.cut.update(text for text in distinct if known[keys[text]][0])
+        return {text: known[keys[text]][1:] for text in distinct}
+
+    def _all_new(self, keys: Sequence[Hashable]) -> bool:
+        # no reply is there and no key repeats; without a cache, this is the rule
+        return self.memory.store is None and not self.memory.holds_any(keys) and len(set(keys)) == len(keys)
+
+    @staticmethod
+    def _first_new(keys: Sequence[Hashable], known: Mapping[Hashable, bytes]) -> dict[Hashable, int]:
+        """The place of the first item without a reply, by key; of one without a key, by its place."""
+        first: dict[Hashable, int] = {}
+        for place, key in enumerate(keys):
+            if key is None or key not in known:
+                first.setdefault(place if key is None else key, place)
+        return first
+
+    def _keep(
+        self, caller: Caller, call: Call, items: Sequence[Any], keys: Sequence[Hashable], replies: Sequence[Any]
+    ) -> Mapping[Hashable, bytes]:
+        """Keep new replies by their keys; return them, each as it was first kept."""
+        model = getattr(call.method, "__self__", None)
+        cut = truncated_texts(model)
+        unsure = caller.neither(model, items)
+        values = {
+            key: packed(reply, cut=bool(cut) and text_in(item) in cut, neither=item in unsure)
+            for item, key, reply in zip(items, keys, replies, strict=True)
+            if key is not None and not isinstance(reply, Problem)
+        }
+        self.memory.replies += len(values)
+        return self.memory.put(values) if values else {}
+
+    def _must_ask(self, n: int) -> None:
+        if not self.asks:
+            raise NotRememberedError(f"{n} items have no reply yet")
+        self.ready()
+
+    def _reply(self, item: object, value: bytes) -> Any:
+        # of the type that the method returns, because the method is part of the key
+        reply, cut = unpacked(value)
+        if cut:
+            self.cut.add(text_in(item))
+        if isinstance(item, Match) and says_neither(value):
+            self.unsure.add(item)
+        return reply
+
+    def _keys(self, items: Sequence[object], called: str) -> Sequence[Hashable]:
+        if self.identities.by_name:
+            return [
+                (called, one.image.key, one.image.where, one.text) if type(one) is Match else named(one, called)
+                for one in items
+            ]
+        images = self.identities.of(image for item in items for image in images_in(item))
+        return [None if (said := told(item, images)) is None else self._key(called, said) for item in items]
+
+    def _key(self, called: str, told: bytes) -> bytes:
+        key = _begun(self.model, called).copy()
+        key.update(told)
+        return key.digest()
+
+    def _pixel_keys(self, items: Iterable[object], called: str) -> dict[LazyImage, bytes]:
+        """The keys of the digests of the pixels of those images that must be compared."""
+        watched = [image for item in items for image in images_in(item) if _watched(image) is not None]
+        images = self.identities.of(watched) if watched and self.opens_images else {}
+        return {image: self._key(called, b"p" + one) for image, one in images.items()}
+
+    def _pixels_seen(self, items: Iterable[object], called: str) -> dict[Hashable, bytes]:
+        """The digests of the pixels that the model loaded in a call, empty for an image that it did not load."""
+        return {
+            key: load.digests.get(load.made, b"")
+            for image, key in self._pixel_keys(items, called).items()
+            if (load := _watched(image)) is not None
+        }
+
+    def _see_pixels(self, items: Iterable[object], called: str) -> None:
+        """Note the pixels of the images that the model did not load, because their replies were there."""
+        keys = {
+            image: key
+            for image, key in self._pixel_keys(items, called).items()
+            if (load := _watched(image)) is not None and load.made not in load.digests
+        }
+        found, _ = self.memory.get(keys.values())
+        new: dict[bytes, bytes] = {}
+        for image, key in keys.items():
+            load = _watched(image)
+            if load is not None and found.get(key):
+                load.digests[load.made] = found[key]
+            elif load is not None and key not in found and _loaded(image):
+                new[key] = load.digests[load.made]
+        if new:
+            self.memory.put(new)
+
+
+@cache
+def _begun(model: bytes, called: str) -> blake2b:
+    """The hash of a key as far as all items of a method share it; the caller copies it."""
+    return blake2b(called.encode() + b"\0", digest_size=DIGEST, key=model)
+
+
+def _loaded(image: LazyImage) -> bool:
+    try:
+        image.load()
+    except ImageError:
+        return False
+    return True
+
+
+def _watched(image: LazyImage) -> WatchedLoad | None:
+    return image.load if isinstance(image.load, WatchedLoad) else None
