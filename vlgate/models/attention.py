@@ -25,11 +25,7 @@ ATTENTION = "attention to regions"
 def attention(text: str, boxes: FloatArray, weights: FloatArray, method: str = ATTENTION) -> Attended:
     """Return the attention of a text to the boxes of an image, in 0..1 of the largest.
 
-    Args:
-        text: the text.
-        boxes: n boxes, shape (n, 4), in 0..1.
-        weights: their weights, shape (n,), at least 0.
-        method: the name of the method.
+    ``boxes``: n boxes, shape (n, 4), in 0..1.
     """
     most = float(weights.max()) or 1.0
     return Attended(
@@ -124,10 +120,7 @@ def whole(size: tuple[int, int]) -> Box:  # noqa: ARG001  # a Frame of an image 
 
 
 def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
-    """Return a map for each pair, or nothing if the encoder is not known or its features have no grid.
-
-    Raises: ImageError for the first image that cannot be decoded.
-    """
+    """Return a map for each pair, or nothing if the encoder is not known or its features have no grid."""
     if encoders.grid is None:
         return []
     frames = {pair.image: encoders.frame(_size(pair.image.load())) for pair in pairs}
@@ -162,15 +155,12 @@ def _maps(pairs: Sequence[Match], encoders: Encoders, grid: LastGrid) -> list[li
 
 @contextmanager
 def _catching(grid: LastGrid) -> Iterator[_Caught]:
-    """Keep the features of the next call of the module."""
     caught = _Caught()
 
     def input_of(_: Any, args: tuple[Any, ...]) -> None:
-        """Keep what goes into the module."""
         caught.features.append(args[0])
 
     def output_of(_: Any, __: Any, result: Any) -> None:
-        """Keep what comes out of the module."""
         caught.features.append(result)
 
     register = grid.module.register_forward_pre_hook if grid.before else grid.module.register_forward_hook
@@ -228,8 +218,7 @@ Streams = tuple[Literal["text", "regions"], Literal["text", "regions"]]
 def rolled_out(layers: Sequence[FloatArray]) -> FloatArray:
     """Return how much of each input token is in each output token.
 
-    Args:
-        layers: the attention of each layer, the first one first, each of shape (n, n): its rows sum to 1.
+    ``layers``: the attention of each layer, the first one first, each of shape (n, n): its rows sum to 1.
 
     Returns: an array of shape (n, n), whose rows sum to 1.
 
@@ -247,10 +236,7 @@ def rolled_out(layers: Sequence[FloatArray]) -> FloatArray:
 def patches_rolled_out(layers: Sequence[FloatArray], text: str, frame: Box) -> Attended | None:
     """Return the rollout of a vision transformer as a map; it is the same for each text.
 
-    Args:
-        layers: the attention of each layer, each of shape (n, n); the patches are the last tokens.
-        text: the text of the pair.
-        frame: the part of the image that the network is given.
+    ``layers``: the attention of each layer, each of shape (n, n); the patches are the last tokens.
 
     Returns: what is in the class token, or in all tokens on average if there is none; None if there is not
         any attention, or if the patches do not form a square.
@@ -273,9 +259,7 @@ def cells(shape: tuple[int, int], frame: Box = WHOLE) -> FloatArray:
     >>> cells((1, 2)).tolist()
     [[0.0, 0.0, 0.5, 1.0], [0.5, 0.0, 1.0, 1.0]]
 
-    Args:
-        shape: the numbers of rows and columns.
-        frame: the part of the image that the grid lies on.
+    ``shape``: the numbers of rows and columns.
     """
     left, top, right, bottom = frame
     rows, columns = shape
@@ -292,9 +276,8 @@ def cells(shape: tuple[int, int], frame: Box = WHOLE) -> FloatArray:
 def two_streams(calls: Sequence[tuple[Streams, FloatArray]]) -> FloatArray:
     """Return how much of each region is in the first token of a text, after layers with two streams such as LXMERT's.
 
-    Args:
-        calls: who attends to whom, and the attention, of shape (attending, attended), in the order of computation. Two
-            calls across the streams in a row, one in each direction, are one layer: both see the tokens before it.
+    ``calls``: who attends to whom, and the attention, of shape (attending, attended), in the order of computation. Two
+    calls across the streams in a row, one in each direction, are one layer: both see the tokens before it.
 
     Returns: an array of shape (regions,).
     """
@@ -321,11 +304,9 @@ def caught(modules: Sequence[Any]) -> Iterator[list[torch.Tensor]]:
     kept: list[torch.Tensor] = []
 
     def asked(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Ask for the attention."""
         return args, {**kwargs, "output_attentions": True}
 
     def keep(_: Any, __: Any, result: Any) -> None:
-        """Keep it."""
         kept.append(result[1])
 
     handles = [one.register_forward_pre_hook(asked, with_kwargs=True) for one in modules]

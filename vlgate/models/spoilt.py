@@ -70,10 +70,7 @@ SPOILT: Mapping[str, Spoilt] = MappingProxyType(
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that there is such a model, and its packages; import no torch.
-
-    Raises: ModelLoadError if not; the message names the nearest one.
-    """
+    """Check that there is such a model, and its packages; import no torch."""
     if weights not in SPOILT:
         raise ModelLoadError(f"there is no spoilt model {weights!r}; {nearest(weights, SPOILT)}")
     if SPOILT[weights].model == LXMERT:
@@ -81,16 +78,7 @@ def check(weights: str, folder: Path) -> None:
 
 
 def build(weights: str, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> object:
-    """Load a trained model of the package with one tensor shuffled, the same way for the same seed.
-
-    Args:
-        weights: a name of ``SPOILT``.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-        seed: decides the order of the parts of the tensor.
-
-    Raises: ModelLoadError if there is no such model, or if a package or a file is missing.
-    """
+    """Load a trained model of the package with one tensor shuffled, the same way for the same seed."""
     check(weights, Path())
     spoilt = SPOILT[weights]
     load: Callable[..., object] = lxmert.build if spoilt.model == LXMERT else open_clip.build

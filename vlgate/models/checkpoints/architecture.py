@@ -40,8 +40,6 @@ def check_local(source: Pretrained, architecture: Architecture) -> None:
     """Check the files of a local folder, except the content of its weights. Imports no torch.
 
     A hub repository is not checked.
-
-    Raises: ModelLoadError if files are missing, or if the architecture is another one.
     """
     if source.local:
         _check_kind(source, architecture)
@@ -82,12 +80,7 @@ def _check_words(source: Pretrained, tokenizer: Any, model: Any) -> None:
 
 
 def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype: str) -> tuple[Any, Any, str]:
-    """Load a checkpoint.
-
-    Returns: the model, its processor (with ``image_processor`` and ``tokenizer``), and a string that changes with
-        everything that their replies depend on.
-    Raises: ModelLoadError if the checkpoint is missing, incomplete or of another architecture.
-    """
+    """Load a checkpoint."""
     try:
         import transformers
     except ModuleNotFoundError as error:
@@ -109,10 +102,7 @@ def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype
 
 
 def checked_option(name: str, value: str, known: tuple[str, ...]) -> str:
-    """Return the value of an option.
-
-    Raises: ModelLoadError if the value is not one of ``known``.
-    """
+    """Return the value of an option."""
     if value not in known:
         raise ModelLoadError(f"{name}={value!r} is not a value of the option {name!r}; {nearest(value, known)}")
     return value

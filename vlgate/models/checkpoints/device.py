@@ -22,16 +22,7 @@ _EXPECTED = "expected auto, cpu, cuda, cuda:N or mps"
 
 
 def pick_device(name: str = "auto", worker: int = 0) -> str:
-    """Return the device that a worker uses.
-
-    Args:
-        name: ``auto`` (a CUDA GPU, else an Apple GPU, else the CPU), or a device. ``auto`` and ``cuda`` spread the
-            workers over the GPUs: worker i takes GPU i modulo their number.
-        worker: the worker's number, from 0.
-
-    Returns: a name that ``torch.device`` takes, such as ``cuda:1``.
-    Raises: ModelLoadError if the machine does not have the device.
-    """
+    """Return the device that a worker uses."""
     try:
         import torch
     except ModuleNotFoundError:
@@ -79,10 +70,7 @@ def check_device(name: str) -> None:
 
 
 def pick_dtype(name: str) -> torch.dtype:
-    """Return the torch dtype of a name in ``DTYPES``.
-
-    Raises: ModelLoadError for any other name.
-    """
+    """Return the torch dtype of a name in ``DTYPES``."""
     import torch
 
     check_dtype(name)
@@ -96,12 +84,6 @@ _THREADS = "OMP_NUM_THREADS"
 
 def share_threads(workers: int, environment: MutableMapping[str, str] | None = None) -> int:
     """Let torch compute with this worker's share of the cores, unless ``OMP_NUM_THREADS`` is set.
-
-    Args:
-        workers: the number of workers of the run; with one, nothing changes.
-        environment: the variables of this process, for tests.
-
-    Returns: the number of threads; 0 if it was not changed.
 
     >>> share_threads(10_000, {}), share_threads(1, {}), share_threads(4, {"OMP_NUM_THREADS": "2"})
     (1, 0, 0)
@@ -121,12 +103,8 @@ def share_threads(workers: int, environment: MutableMapping[str, str] | None = N
 def room_on_gpu(workers: int, gpus: int, taken: int, free: int, total: int) -> str:
     """Say how many workers fit on a GPU that several of them share.
 
-    Args:
-        workers: the number of workers of the run; worker i uses GPU i modulo ``gpus``.
-        gpus: the number of GPUs.
-        taken: the bytes of the GPU that this worker has taken so far.
-        free: the bytes that are free on it.
-        total: the bytes that it has.
+    ``workers``: the number of workers of the run; worker i uses GPU i modulo ``gpus``. ``taken``: the bytes of the GPU
+    that this worker has taken so far. ``free``: the bytes that are free on it. ``total``: the bytes that it has.
 
     Returns: a sentence; empty if this worker has the GPU for itself, so that fewer workers would not help.
 

@@ -62,8 +62,6 @@ def split_options(weights: str, allowed: Collection[str]) -> tuple[str, dict[str
 
     >>> split_options("org/name?regions=vg.tsv&mode=open", ("regions", "mode"))
     ('org/name', {'regions': 'vg.tsv', 'mode': 'open'})
-
-    Raises: ModelLoadError if an option is not allowed (the nearest one is given), has no value or is repeated.
     """
     rest, mark, tail = weights.partition("?")
     found: dict[str, str] = {}
@@ -82,12 +80,7 @@ def split_options(weights: str, allowed: Collection[str]) -> tuple[str, dict[str
 def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:
     """Parse the weights of ``--model NAME:WEIGHTS``. Imports nothing and uses no network.
 
-    Args:
-        weights: a hub repository or a path. A path begins with ``/``, ``.`` or ``~``, or is an existing folder.
-        folder: the folder that the user started in; relative paths begin there.
-        default: the repository if ``weights`` is empty.
-
-    Raises: ModelLoadError if there are no weights and no default, or if a path does not exist or is a file.
+    ``default``: the repository if ``weights`` is empty.
     """
     asked = weights or default
     if not asked:
@@ -110,8 +103,6 @@ def folder_of(source: Pretrained) -> Path:
     """Return the local folder of a checkpoint; a repository that is not cached yet is downloaded.
 
     If ``HF_HUB_OFFLINE`` is set, only the hub's cache is searched.
-
-    Raises: ModelLoadError with the files that were looked for, the folders that were searched, and what to do.
     """
     if source.local:
         return Path(source.location)
@@ -128,10 +119,7 @@ def folder_of(source: Pretrained) -> Path:
 
 
 def _whole_commit(source: Pretrained, cache: Path) -> str | None:
-    """The full name of the commit in the cache that begins with the revision; else the revision itself.
-
-    Raises: ModelLoadError if several commits in the cache begin with it.
-    """
+    """The full name of the commit in the cache that begins with the revision; else the revision itself."""
     revision = source.revision
     if revision is None or not _COMMIT.fullmatch(revision):
         return revision
@@ -181,10 +169,7 @@ def _fetched(location: str, revision: str | None, cache: str) -> Path:
 
 
 def _shards(index: Path) -> list[str]:
-    """The files that an index of weights names.
-
-    Raises: ModelLoadError if it cannot be read, or names none.
-    """
+    """The files that an index of weights names."""
     try:
         files = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
         names = sorted({str(name) for name in files})
@@ -225,10 +210,7 @@ def _not_here(source: Pretrained, cache: str, offline: bool, error: Exception) -
 
 
 def base_of(source: Pretrained) -> Pretrained | None:
-    """Return the base model that an adapter is for, if a checkpoint holds nothing but the adapter; else None.
-
-    Raises: ModelLoadError if the adapter names no base model, or one that is neither a folder nor a repository.
-    """
+    """Return the base model that an adapter is for, if a checkpoint holds nothing but the adapter; else None."""
     folder = folder_of(source)
     if not (folder / ADAPTER).is_file() or _holds(folder, SAFE + PICKLED):
         return None
@@ -250,10 +232,7 @@ def base_of(source: Pretrained) -> Pretrained | None:
 
 
 def weights_of(source: Pretrained) -> Pretrained:
-    """Return the checkpoint that holds the weights: the base model of a lone adapter, else the checkpoint itself.
-
-    Raises: ModelLoadError if the base model is an adapter, too.
-    """
+    """Return the checkpoint that holds the weights: the base model of a lone adapter, else the checkpoint itself."""
     base = base_of(source)
     if base is None:
         return source
@@ -266,10 +245,7 @@ def weights_of(source: Pretrained) -> Pretrained:
 
 
 def parts_folder(source: Pretrained, *, tokenizer_only: bool = False) -> Path:
-    """Return the folder of the processor: an adapter's own, if it holds all parts, else that of its base model.
-
-    Raises: ModelLoadError if an adapter has some parts, others than its base model.
-    """
+    """Return the folder of the processor: an adapter's own, if it holds all parts, else that of its base model."""
     folder, base = folder_of(source), base_of(source)
     if base is None or (_holds(folder, _VOCABULARIES) and (tokenizer_only or _holds(folder, _PARTS))):
         return folder
@@ -291,8 +267,6 @@ def read_config(source: Pretrained) -> dict[str, Any]:
     """Return the content of a checkpoint's ``config.json``; a repository that is not cached yet is downloaded.
 
     For a lone adapter, this is the configuration of its base model.
-
-    Raises: ModelLoadError if there is no such file, or if it is not a JSON object.
     """
     file = folder_of(weights_of(source)) / CONFIG
     if not file.is_file():
@@ -314,9 +288,6 @@ def weights_form(folder: Path) -> tuple[str, ...]:
     """Return the kind of weights in a folder: ``SAFE`` (also if both are there) or ``PICKLED``; imports nothing.
 
     For a folder with nothing but an adapter, these are the weights of its base model.
-
-    Raises: ModelLoadError if the folder holds no weights, lacks some of those that its index names, holds an adapter
-        that cannot be applied, or is a distributed checkpoint (whose metadata is a pickle).
     """
     if (folder / ".metadata").exists():
         raise ModelLoadError(f"{folder} is a distributed checkpoint; load it and save it with save_pretrained()")
@@ -380,8 +351,6 @@ def identity(source: Pretrained) -> str:
     """Return a checkpoint's part of a fingerprint: a hash of a local folder, or the repository and its commit.
 
     An adapter adds its base model, if it is elsewhere, and the version of peft, which applies it.
-
-    Raises: ModelLoadError if the checkpoint is not on this machine and cannot be downloaded.
     """
     folder = folder_of(source)
     adapted = ""

@@ -58,15 +58,7 @@ _MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError, No
 
 
 def tried(model: M, asked: str) -> M:
-    """Send a model one request about a blank image: a question, or a text to score.
-
-    Args:
-        model: a matcher or an answerer.
-        asked: what the user wrote, for the message.
-
-    Returns: the model.
-    Raises: ModelLoadError if the model cannot reply.
-    """
+    """Send a model one request about a blank image: a question, or a text to score."""
     from PIL import Image
 
     image = LazyImage(key="drawn", load=lambda: Image.new("RGB", (64, 64)))

@@ -71,9 +71,6 @@ _PACKAGES = {
 def quantised(config: Mapping[str, Any]) -> str:
     """Return the method by which transformers takes a checkpoint to be quantised; empty if it does not.
 
-    Args:
-        config: the content of its ``config.json``.
-
     >>> quantised({"text_config": {"quantization_config": {"quant_method": "awq"}}})
     'awq'
     """
@@ -88,10 +85,6 @@ def quantised(config: Mapping[str, Any]) -> str:
 
 def why_and_remedy(error: BaseException, config: Mapping[str, Any]) -> tuple[str, str]:
     """Return why a checkpoint cannot be loaded, and what helps.
-
-    Args:
-        error: what transformers raised.
-        config: the content of ``config.json``; empty if there is none.
 
     Returns: two parts of a message. The first is empty if the words of the error itself are the best; both are if the
         reason is not known.
@@ -139,13 +132,7 @@ def memory_remedy() -> str:
 def merged(model: Any, source: Pretrained, base: Pretrained) -> tuple[Any, str]:
     """Merge the adapter of a checkpoint into its base model.
 
-    Args:
-        model: the base model, which changes.
-        source: the checkpoint with the adapter.
-        base: the checkpoint of the base model; ``source`` if both are in one folder.
-
-    Returns: the model, and a note for the readers of the results.
-    Raises: ModelLoadError if the adapter cannot be merged, lacks weights, or has weights that the model does not take.
+    ``base``: the checkpoint of the base model; ``source`` if both are in one folder.
     """
     folder = folder_of(source)
     try:
@@ -215,20 +202,10 @@ def load_model(
 ) -> Any:
     """Load a model of transformers with all of its weights, in evaluation mode.
 
-    Args:
-        cls: a model class of transformers.
-        source: the place of the checkpoint.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-        may_miss: regular expressions of weights that may be missing, because replies do not depend on them.
-        kwargs: further arguments of ``cls.from_pretrained``; ``device_map="auto"`` spreads the model over several GPUs.
+    ``kwargs``: further arguments of ``cls.from_pretrained``; ``device_map="auto"`` spreads the model over several GPUs.
 
     Pickled weights are read as tensors only, and code of a repository is never run. With accelerate, weights go to a
     GPU one by one, so that the memory of the machine need not hold them all. An adapter is merged into its base model.
-
-    Returns: the model; its attribute ``NOTES`` says which weights were left out and which adapter was merged.
-    Raises: ModelLoadError if the checkpoint cannot be loaded, lacks a weight, which transformers would initialise at
-        random with only a warning, or has weights that matter and that the model does not take.
     """
     form, base = _form_of(source), weights_of(source)
     folder, config = folder_of(base), read_config(base)
@@ -330,9 +307,6 @@ def load_processor(cls: Any, source: Pretrained, **kwargs: Any) -> Any:
     """Load a processor, tokenizer or image processor of transformers; ``kwargs`` go to ``cls.from_pretrained``.
 
     An adapter without a processor of its own takes that of its base model.
-
-    Raises: ModelLoadError if it cannot be loaded, or if a tokenizer has no vocabulary: transformers would silently make
-        one that maps every word to "unknown".
     """
     folder = parts_folder(source, tokenizer_only="Tokenizer" in cls.__name__)
     try:

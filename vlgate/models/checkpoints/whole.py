@@ -57,15 +57,7 @@ _NARROW = re.compile(r"(F|I|U|float|int|uint)[468](_\w+)?")  # in safetensors an
 
 
 def check_type(cls: Any, asked: str, config: Mapping[str, Any]) -> None:
-    """Check that a checkpoint is of the architecture of a model class; transformers itself loads any architecture.
-
-    Args:
-        cls: a model class of transformers.
-        asked: what the user wrote, for messages.
-        config: the content of the checkpoint's ``config.json``.
-
-    Raises: ModelLoadError if the architecture is another one.
-    """
+    """Check that a checkpoint is of the architecture of a model class; transformers itself loads any architecture."""
     wanted = getattr(getattr(cls, "config_class", None), "model_type", "")
     found = config.get("model_type", wanted)
     if wanted and found != wanted:
@@ -78,13 +70,7 @@ def check_type(cls: Any, asked: str, config: Mapping[str, Any]) -> None:
 def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Collection[str]) -> None:
     """Check that no weight is missing or of another size.
 
-    Args:
-        asked: what the user wrote, for messages.
-        name: the name of the model class.
-        info: the loading info that ``from_pretrained(..., output_loading_info=True)`` returns.
-        may_miss: regular expressions of weights that may be missing.
-
-    Raises: ModelLoadError that names up to three of the weights.
+    ``info``: the loading info that ``from_pretrained(..., output_loading_info=True)`` returns.
     """
     lost = dict.fromkeys(info["missing_keys"], "missing")
     lost |= {key: f"of shape {tuple(has)} instead of {tuple(wants)}" for key, has, wants in info["mismatched_keys"]}
@@ -101,14 +87,7 @@ def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Col
 
 
 def check_meaning(asked: str, unexpected: Collection[str]) -> None:
-    """Check that no weight is left out without which others mean something else: of a quantised one, or an adapter.
-
-    Args:
-        asked: what the user wrote, for messages.
-        unexpected: the names of the weights that a model has no place for.
-
-    Raises: ModelLoadError that names up to three of the weights.
-    """
+    """Check that no weight is left out without which others mean something else: of a quantised one, or an adapter."""
     keys = [key for key in sorted(unexpected) if not _matches(key, (*BUFFERS, *SPARE[""]))]
     scales = [key for key in keys if _SCALE.search(key)]
     if scales:
@@ -130,14 +109,7 @@ def left_out(asked: str, name: str, unexpected: Collection[str], architectures: 
     They do not if they are buffers or spare weights of the class, or if the checkpoint is of another class than the
     model, which then takes a part of it.
 
-    Args:
-        asked: what the user wrote, for messages.
-        name: the name of the model class.
-        unexpected: the names of the weights.
-        architectures: the classes that the checkpoint was saved as.
-
     Returns: a note with their number and the first names, for the readers of the results; empty if there are none.
-    Raises: ModelLoadError that names up to three of the weights that matter.
     """
     keys = [key for key in sorted(unexpected) if not _matches(key, BUFFERS)]
     other = [key for key in keys if not _matches(key, (*SPARE[""], *SPARE.get(name, ())))]
@@ -153,12 +125,7 @@ def left_out(asked: str, name: str, unexpected: Collection[str], architectures: 
 def check_precision(asked: str, folder: Path, form: tuple[str, ...]) -> None:
     """Check that no weight is stored in 8 bits or fewer, which would be read as if it were the number meant.
 
-    Args:
-        asked: what the user wrote, for messages.
-        folder: the folder of a checkpoint that is not known to be quantised.
-        form: the kind of its weights; see ``hub.weights_form``.
-
-    Raises: ModelLoadError that names up to three of the weights.
+    ``form``: the kind of its weights; see ``hub.weights_form``.
     """
     narrow = {
         key: kind

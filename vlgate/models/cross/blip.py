@@ -59,10 +59,7 @@ _RETRIEVAL = Architecture(
 def encoded(model: Any, inputs: Inputs, first: int | None) -> torch.Tensor:
     """Return the states of BLIP's text encoder for each request, shape (n, length, d); each image is encoded once.
 
-    Args:
-        model: a model with a ``vision_model`` and a ``text_encoder``.
-        inputs: n requests.
-        first: the token that replaces each text's first one; None to keep it.
+    ``first``: the token that replaces each text's first one; None to keep it.
     """
     images = model.vision_model(pixel_values=inputs.pixels["pixel_values"]).last_hidden_state
     ids = inputs.input_ids
@@ -81,7 +78,6 @@ def first_token(model: Any, first: str) -> int | None:
     """Return the token that replaces the first token of a text: ``[ENC]``, which follows ``[DEC]`` in the vocabulary.
 
     Returns: the token's id; None if ``first`` is ``cls``, which keeps the text's own first token.
-    Raises: ModelLoadError if the model has no token ``[ENC]``.
     """
     if first == "cls":
         return None
@@ -105,25 +101,12 @@ def _parsed(weights: str, folder: Path) -> tuple[Pretrained, str, RankScore]:
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check the options and the files of a local checkpoint. Imports no torch.
-
-    Raises: ModelLoadError if an option is unknown, or if files are missing.
-    """
+    """Check the options and the files of a local checkpoint. Imports no torch."""
     check_local(_parsed(weights, folder)[0], _RETRIEVAL)
 
 
 def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> CrossEncoder:
-    """Load a BLIP with a matching head.
-
-    Args:
-        weights: a hub repository or a local folder (empty for ``DEFAULT``), then ``?first=enc`` or ``?first=cls``,
-            and ``score=logit`` to rank by the raw match logit.
-        folder: the folder that the user started in.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
-    """
+    """Load a BLIP with a matching head."""
     source, first, rank = _parsed(weights, folder)
     model, processor, what = loaded(_RETRIEVAL, source, device=device, dtype=dtype)
     prepare = Preparation(processor, model.config.text_config.max_position_embeddings, model)
@@ -150,7 +133,6 @@ class WrittenReplies:
     """Replies of a decoder: the likeliest choice, or a generated answer."""
 
     def __init__(self, model: Any, prepare: Preparation, *, first: str, mode: str) -> None:
-        """Use a ``BlipForQuestionAnswering``; ``mode`` is one of ``MODES``, ``first`` one of ``FIRST``."""
         self.note = NOTES[first]
         self._model = model
         self._prepare = prepare
@@ -217,7 +199,6 @@ class WrittenReplies:
         return np.split(whole, np.cumsum(numbers)[:-1])
 
     def _written(self, states: torch.Tensor) -> list[str]:
-        """Generate the answers to n questions of the same length."""
         import torch
 
         text = self._model.config.text_config
@@ -242,27 +223,14 @@ def _parsed_blip_vqa(weights: str, folder: Path) -> tuple[Pretrained, str, str]:
 
 
 def check_vqa(weights: str, folder: Path) -> None:
-    """Check the options and the files of a local checkpoint. Imports no torch.
-
-    Raises: ModelLoadError if an option is unknown, or if files are missing.
-    """
+    """Check the options and the files of a local checkpoint. Imports no torch."""
     check_local(_parsed_blip_vqa(weights, folder)[0], _ANSWERING)
 
 
 def build_vqa(
     weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32"
 ) -> QuestionAnswerer:
-    """Load a BLIP that answers questions.
-
-    Args:
-        weights: a hub repository or a local folder (empty for ``VQA_DEFAULT``), then ``?mode=open`` for answers that
-            are not restricted to the question's choices, and ``&first=cls``.
-        folder: the folder that the user started in.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
-    """
+    """Load a BLIP that answers questions."""
     source, mode, first = _parsed_blip_vqa(weights, folder)
     model, processor, what = loaded(_ANSWERING, source, device=device, dtype=dtype)
     prepare = Preparation(processor, model.config.text_config.max_position_embeddings, model)

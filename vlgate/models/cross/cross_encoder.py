@@ -64,7 +64,6 @@ class RankScore:
 
     @property
     def note(self) -> str:
-        """A note for the readers of the results; empty for a ranking score."""
         if self.match is None:
             return ""
         return "ranks by the raw match logit (VALSE's script)" if self.raw else "ranks by the match probability"
@@ -76,10 +75,7 @@ class RankScore:
 
 
 def check_no_rank(options: Mapping[str, str], asked: str) -> None:
-    """Check that a checkpoint that only answers was not asked to rank.
-
-    Raises: ModelLoadError if it was.
-    """
+    """Check that a checkpoint that only answers was not asked to rank."""
     if OPTION in options:
         raise ModelLoadError(f"{asked} answers questions and does not match; leave {OPTION}={options[OPTION]} out")
 
@@ -87,11 +83,8 @@ def check_no_rank(options: Mapping[str, str], asked: str) -> None:
 def rank_score(options: Mapping[str, str], match: int | None) -> RankScore:
     """Return the way of scoring that a model's options ask for.
 
-    Args:
-        options: the options after the weights; ``score`` is one of ``SCORES``.
-        match: the column of a match; None for a head with one ranking score.
-
-    Raises: ModelLoadError if the value is unknown, or if the head does not have two logits.
+    ``options``: the options after the weights; ``score`` is one of ``SCORES``. ``match``: the column of a match; None
+    for a head with one ranking score.
     """
     asked = checked_option(OPTION, options.get(OPTION, SCORES[0]), SCORES)
     if match is None and OPTION in options:
@@ -138,10 +131,6 @@ class Preparation:
     """
 
     def __init__(self, processor: Any, places: int, model: Any) -> None:
-        """Use a checkpoint's processor (with ``image_processor`` and ``tokenizer``) for its model.
-
-        ``places`` is the number of token positions of the model; the limit of its tokenizer may be lower.
-        """
         self.tokenizer = processor.tokenizer
         self.control = ControlTokens(processor.tokenizer)
         self.length = min(places, processor.tokenizer.model_max_length)
@@ -150,11 +139,7 @@ class Preparation:
         self._dtype = model.dtype
 
     def inputs(self, images: Sequence[LazyImage], texts: Sequence[str]) -> Inputs:
-        """Prepare n images with their n texts.
-
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images, and for texts
-            that hold a control token.
-        """
+        """Prepare n images with their n texts."""
         import torch
 
         self.control.check([(text,) for text in texts])
@@ -195,7 +180,6 @@ class Preparation:
         return [list(self.tokenizer.convert_ids_to_tokens(row[:count])) for row, count in rows]
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the tokens of each text, cut at ``length``; a padding token is none of them."""
         return rows_as_keys(self.tokens(texts)["input_ids"])
 
     def _placed(self, values: torch.Tensor) -> torch.Tensor:
@@ -220,15 +204,6 @@ class CrossEncoder:
         fingerprint: str,
         note: str = "",
     ) -> None:
-        """Make a matcher of a head.
-
-        Args:
-            head: a function that returns logits, shape (n, 2), or (n, 1) for a ranking score.
-            prepare: the preparation of the head's inputs.
-            rank: how the logits become scores.
-            fingerprint: a string that changes with everything that the scores depend on.
-            note: a note for the readers of the results.
-        """
         self.note = "; ".join(filter(None, (rank.note, note)))
         self.fingerprint = fingerprint + rank.mark
         self.cut_texts: set[str] = set()
@@ -240,11 +215,6 @@ class CrossEncoder:
         self._rank = rank
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Score pairs: the logit of a match minus the logit of no match, the raw logit, or the ranking score.
-
-        Returns: scores of shape (n,).
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
-        """
         import torch
 
         inputs = self._prepare.inputs([pair.image for pair in pairs], [pair.text for pair in pairs])
@@ -255,20 +225,12 @@ class CrossEncoder:
         return scores
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return how the words of each pair align with the patches of its image, or nothing if that is not known.
-
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
-        """
         align = self.align
         if align is None:
             return []
         return self._maps(pairs, lambda inputs, texts: align(inputs, self._prepare.words(inputs), texts))
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return the attention rollout of each pair, or nothing if the architecture does not give its attention.
-
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
-        """
         return [] if self.roll is None else self._maps(pairs, self.roll)
 
     def _maps(self, pairs: Sequence[Match], of: Callable[[Inputs, list[str]], list[Attended]]) -> list[Attended]:
@@ -284,7 +246,6 @@ class CrossEncoder:
         return found
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the tokens of each text; longer texts are cut at the model's context and added to ``cut_texts``."""
         self.cut_texts |= self._prepare.cut(texts)
         return self._prepare.text_keys(texts)
 
@@ -312,26 +273,13 @@ class MatchingHead:
     roll: Callable[[Any, Inputs, list[str]], list[Attended]] | None = None
 
     def check(self, weights: str, folder: Path) -> None:
-        """Check the option and the files of a local checkpoint. Imports no torch.
-
-        Raises: ModelLoadError if the option is unknown, files are missing, or the architecture is another one.
-        """
+        """Check the option and the files of a local checkpoint. Imports no torch."""
         check_local(self._parsed(weights, folder)[0], self.architecture)
 
     def build(
         self, weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32"
     ) -> CrossEncoder:
-        """Load a checkpoint.
-
-        Args:
-            weights: a hub repository or a local folder (empty for ``default``), then ``?score=logit`` to rank by the
-                raw match logit.
-            folder: the folder that the user started in.
-            device: a name that ``torch.device`` takes.
-            dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-        Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
-        """
+        """Load a checkpoint."""
         source, rank = self._parsed(weights, folder)
         model, processor, what = loaded(self.architecture, source, device=device, dtype=dtype)
         prepare = Preparation(processor, self.places(model.config), model)
@@ -369,7 +317,6 @@ class QuestionAnswerer:
     """
 
     def __init__(self, replies: Replies, prepare: Preparation, *, fingerprint: str) -> None:
-        """Combine the replies of an architecture with the preparation of its inputs."""
         self.fingerprint = fingerprint
         self.cut_texts: set[str] = set()
         self._replies = replies
@@ -377,16 +324,9 @@ class QuestionAnswerer:
 
     @property
     def note(self) -> str:
-        """A note for the readers of the results; "" for nothing."""
         return self._replies.note
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Answer n questions, each by one of its choices if it has some and the mode is not ``open``.
-
-        Returns: n answers, ``TIED`` if the best choices have exactly the same score.
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images, and for
-            questions with a choice that the model cannot give.
-        """
         import torch
 
         self._replies.check(questions)
@@ -399,6 +339,5 @@ class QuestionAnswerer:
         return found
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the tokens of each question; longer ones are cut at the model's context and added to ``cut_texts``."""
         self.cut_texts |= self._prepare.cut(texts)
         return self._prepare.text_keys(texts)

@@ -40,10 +40,7 @@ def transport(cost: FloatArray, rounds: int = ROUNDS, step: float = STEP) -> Flo
 
     Inexact proximal point iterations (Xie et al., UAI 2020), which approach the cheapest plan as the rounds grow.
 
-    Args:
-        cost: the cost of moving from each row to each column, shape (m, n).
-        rounds: the number of iterations.
-        step: how far each iteration keeps to the plan before it; a smaller one is faster and less stable.
+    ``cost``: the cost of moving from each row to each column, shape (m, n).
 
     Returns: the plan, shape (m, n): its rows sum to 1/m and its columns to about 1/n.
 
@@ -74,13 +71,8 @@ ALIGNMENT = "word-region alignment"
 def aligned(reply: Any, length: int, grid: torch.Tensor, tokens: list[list[str]], texts: list[str]) -> list[Attended]:
     """Return the alignment of each of n requests.
 
-    Args:
-        reply: the output of a ``ViltModel``, whose last hidden state has the text first, then the class token of the
-            image and its patches.
-        length: the length that the texts are padded to.
-        grid: which patches of each request's image are real, shape (n, h, w).
-        tokens: the tokens of each text, both ends included, without padding.
-        texts: the texts.
+    ``reply``: the output of a ``ViltModel``, whose last hidden state has the text first, then the class token of the
+    image and its patches. ``grid``: which patches of each request's image are real, shape (n, h, w).
     """
     states = reply.last_hidden_state.float().cpu().double().numpy()
     found = []
@@ -234,13 +226,11 @@ class LabelReplies:
     """Replies of a classifier over a fixed list of labels."""
 
     def __init__(self, model: Any, answers: AnswerList) -> None:
-        """Use a ``ViltForQuestionAnswering`` with the names of its labels."""
         self._model = model
         self._answers = answers
 
     @property
     def note(self) -> str:
-        """A note with the number of choices so far that the model cannot give; "" for none."""
         return self._answers.note
 
     def check(self, questions: Sequence[Ask]) -> None:
@@ -261,10 +251,7 @@ def _parsed(weights: str, folder: Path) -> tuple[Pretrained, str, Path | None]:
 
 
 def check_vqa(weights: str, folder: Path) -> None:
-    """Check the options and the files of a local checkpoint. Imports no torch.
-
-    Raises: ModelLoadError if an option is unknown, or if files are missing.
-    """
+    """Check the options and the files of a local checkpoint. Imports no torch."""
     source, _, file = _parsed(weights, folder)
     check_local(source, _ANSWERING)
     if file is not None:
@@ -274,17 +261,7 @@ def check_vqa(weights: str, folder: Path) -> None:
 def build_vqa(
     weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32"
 ) -> QuestionAnswerer:
-    """Load a ViLT that answers questions.
-
-    Args:
-        weights: a hub repository or a local folder (empty for ``VQA_DEFAULT``), then ``?mode=open`` for answers that
-            are not restricted to the question's choices, and ``&answers=FILE`` for the names of the labels.
-        folder: the folder that the user started in.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
-    """
+    """Load a ViLT that answers questions."""
     source, mode, file = _parsed(weights, folder)
     model, processor, what = loaded(_ANSWERING, source, device=device, dtype=dtype)
     config = model.config

@@ -50,7 +50,6 @@ class DualModel:
     """
 
     def __init__(self, model: Any, tokenizer: Any, image_processor: Any, *, family: Family, fingerprint: str) -> None:
-        """Wrap a model in evaluation mode, with its tokenizer (whose padding side is set) and image processor."""
         tokenizer.padding_side = "right"  # as in training, whatever was saved: positions are counted from the left
         self.fingerprint = fingerprint
         self.cut_texts: set[str] = set()
@@ -66,11 +65,6 @@ class DualModel:
         self._padding = family.padding
 
     def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
-        """Encode images.
-
-        Returns: rows of length 1, shape (n, d).
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
-        """
         import torch
 
         found = prepared(images, self._prepare)
@@ -81,11 +75,6 @@ class DualModel:
             return unit_rows(_features(self._model.get_image_features(**inputs)))
 
     def encode_texts(self, texts: Sequence[str]) -> FloatArray:
-        """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
-
-        Returns: rows of length 1, shape (n, d).
-        Raises: NoReplyError for texts that hold a control token, or have no tokens.
-        """
         import torch
 
         self._control.check([(self._cased(text),) for text in texts])
@@ -95,18 +84,12 @@ class DualModel:
             return unit_rows(self._encoded_texts(texts))
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the tokens of each text; longer texts are cut, as in ``encode_texts``."""
         return rows_as_keys(self._tokens(texts)["input_ids"])
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return a Grad-CAM for each pair, or nothing if the image encoder has no grid of features.
-
-        Raises: ImageError for the first image that cannot be decoded.
-        """
         import torch
 
         def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
-            """The inputs of the network."""
             found = prepared(images, self._prepare)
             return torch.cat([one["pixel_values"] for one in found]).to(self._model.device, self._model.dtype)
 
@@ -126,7 +109,6 @@ class DualModel:
 
         It does not depend on the text.
 
-        Raises: ImageError for the first image that cannot be decoded.
         """
         network = getattr(self._model.vision_model, "encoder", None)
         if self._family.name == "siglip2" or not hasattr(network, "layers"):
@@ -138,7 +120,6 @@ class DualModel:
 
     @property
     def _frame(self) -> Frame:
-        """The part of an image that the network is given."""
         return centre if getattr(self._image_processor, "do_center_crop", False) else whole
 
     def _attention_of(self, image: LazyImage) -> list[FloatArray]:
@@ -161,7 +142,6 @@ class DualModel:
             raise NoReplyError(empty, f"the text {texts[empty[0]]!r} has no tokens, so the model has no features of it")
 
         def encode(places: list[int], longest: int) -> torch.Tensor:
-            """The features of some of the texts."""
             return self._encoded({name: rows[places, :longest] for name, rows in tokens.items()})
 
         return in_groups(lengths, self._model.device.type, encode)
@@ -237,26 +217,14 @@ class NamedFamily:
     default: str = ""
 
     def check(self, weights: str, folder: Path) -> None:
-        """Check the file names and the configuration of a local folder. Imports no torch.
-
-        Raises: ModelLoadError if files are missing, or if the checkpoint is of another family.
-        """
+        """Check the file names and the configuration of a local folder. Imports no torch."""
         source = pretrained(weights, folder, default=self.default)
         if source.local:
             self._family(source)
             weights_form(folder_of(source))
 
     def build(self, weights: str = "", *, folder: Path, device: str = "cpu", dtype: str = "float32") -> DualModel:
-        """Load a dual encoder.
-
-        Args:
-            weights: a hub repository or a local folder; see ``hub.pretrained``. Empty for the family's default.
-            folder: the folder that the user started in.
-            device: a name that ``torch.device`` takes.
-            dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-        Raises: ModelLoadError if the checkpoint cannot be loaded or is of another family.
-        """
+        """Load a dual encoder."""
         source = pretrained(weights, folder, default=self.default)
         family = self._family(source)
         try:

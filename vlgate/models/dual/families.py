@@ -15,15 +15,8 @@ from vlgate.errors import ModelLoadError, nearest
 class Family:
     """How the models of a family read texts.
 
-    Args:
-        name: the name, as in ``--model NAME:``.
-        model_types: from the ``model_type`` of a configuration to the class of transformers.
-        default: the hub repository if the user names none.
-        padding: whether texts are padded to the longest of a batch or, as in training, always to the context.
-        length: the context in tokens, if it was shorter in training than the number of positions.
-        mask: whether the text encoder gets a mask of the padding.
-        lowercase: whether texts must be put in lower case, as in training, because the tokenizer may not do it.
-        may_miss: regular expressions of weights that may be missing, because features do not depend on them.
+    ``model_types``: from the ``model_type`` of a configuration to the class of transformers. ``length``: the context in
+    tokens, if it was shorter in training than the number of positions.
     """
 
     name: str
@@ -103,17 +96,7 @@ _GEMMA_WORDS = 256_000
 
 
 def family_of(config: Mapping[str, Any], folder: Path, *, asked: str, name: str = "") -> Family:
-    """Return the family of a checkpoint.
-
-    Args:
-        config: the content of its ``config.json``.
-        folder: its folder on this machine.
-        asked: what the user wrote, for messages.
-        name: the family that the user named; empty if any is right.
-
-    Raises: ModelLoadError if the checkpoint is not of one of ``FAMILIES``, or is of another than the user named; the
-        message names the right one.
-    """
+    """Return the family of a checkpoint."""
     model_type = str(config.get("model_type", ""))
     fit = [family for family in FAMILIES if model_type in family.model_types]
     if not fit:
@@ -142,13 +125,7 @@ def _has_gemmas_tokenizer(config: Mapping[str, Any], folder: Path) -> bool:
 
 
 def context(family: Family, config: Any, tokenizer: Any) -> int:
-    """Return the context of a model in tokens, special tokens included.
-
-    Args:
-        family: the family of the model.
-        config: the model's configuration, an object of transformers.
-        tokenizer: its tokenizer, whose ``model_max_length`` is huge if none was saved.
-    """
+    """Return the context of a model in tokens, special tokens included."""
     text = config.text_config
     # XLM-RoBERTa numbers positions from the padding token's id + 1, so 514 positions are 512 tokens.
     lost = text.pad_token_id + 1 if family.name == "altclip" else 0

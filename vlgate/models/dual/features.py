@@ -65,10 +65,8 @@ _MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError)
 def in_groups(lengths: Sequence[int], device: str, encode: Callable[[list[int], int], torch.Tensor]) -> torch.Tensor:
     """Encode texts in groups of similar length.
 
-    Args:
-        lengths: the number of tokens of each of n texts, n > 0.
-        device: the name of the device, such as ``cpu`` or ``cuda:1``.
-        encode: takes the positions of some texts and the length of the longest; returns their features, shape (m, d).
+    ``lengths``: the number of tokens of each of n texts, n > 0. ``encode``: takes the positions of some texts and the
+    length of the longest; returns their features, shape (m, d).
 
     Returns: the features of all texts in their order, shape (n, d).
     """
@@ -86,12 +84,7 @@ def in_groups(lengths: Sequence[int], device: str, encode: Callable[[list[int], 
 def apart(full: torch.Tensor, cut: Callable[[], torch.Tensor]) -> float | str:
     """Compare the features of texts with their padding and without it.
 
-    Args:
-        full: features of shape (n, d), with the padding.
-        cut: encodes the same texts without it.
-
-    Returns: the largest difference of a component of the features, scaled to length 1; if it is more than rounding, or
-        if the model cannot encode the texts without padding, a sentence that says so.
+    ``full``: features of shape (n, d), with the padding.
     """
     from torch.nn.functional import normalize
 

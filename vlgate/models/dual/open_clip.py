@@ -34,7 +34,6 @@ class Texts:
     """
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
-        """Wrap a model in evaluation mode, and its tokenizer."""
         self.note = ""
         self._model = model
         self._tokenizer = tokenizer
@@ -43,10 +42,7 @@ class Texts:
         self._padding: int | None = None  # the token that fills up short texts; None as long as they are not cut
 
     def encode(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Encode the tokens of n texts, shape (n, context).
-
-        Returns: features of any length, shape (n, d).
-        """
+        """Encode the tokens of n texts, shape (n, context); returns features of any length, shape (n, d)."""
         if not self.note:
             self._try()
         if self._padding is None:
@@ -71,7 +67,6 @@ class Texts:
         self._padding = None if isinstance(found, str) else padding
 
     def _lengths(self, tokens: torch.Tensor, padding: int) -> list[int]:
-        """The number of tokens of each text up to its end token."""
         import torch
 
         last: list[int] = ((tokens != padding) * torch.arange(1, tokens.shape[1] + 1)).amax(dim=1).tolist()
@@ -123,7 +118,6 @@ def _encoder(model: Any) -> Any:
             self.model = model
 
         def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-            """Return features of shape (n, d)."""
             features: torch.Tensor = self.model.encode_text(tokens, normalize=False)
             return features
 
@@ -154,7 +148,6 @@ class OpenClip:
         note: str,
         fingerprint: str,
     ) -> None:
-        """Wrap a model of open_clip in evaluation mode, with its tokenizer and the transform of its images."""
         self.decision_threshold = sigmoid_threshold(model)
         self.note = "; ".join(part for part in (note, threshold_note(self.decision_threshold)) if part)
         self.fingerprint = fingerprint
@@ -169,21 +162,14 @@ class OpenClip:
 
     @property
     def aspect(self) -> str:
-        """In which frame an image is seen: "stretched", "padded", or "cropped" to a square."""
         frames = {"squash": "stretched", "longest": "padded"}
         return frames.get(self._model.visual.preprocess_cfg.get("resize_mode", ""), "cropped")
 
     @property
     def reading(self) -> str:
-        """Whether texts are read with their padding; empty until the first texts are encoded."""
         return self._texts.note
 
     def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
-        """Encode images.
-
-        Returns: rows of length 1, shape (n, d).
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
-        """
         import torch
 
         with torch.inference_mode():
@@ -191,11 +177,6 @@ class OpenClip:
             return unit_rows(self._model.encode_image(pixels, normalize=False))
 
     def encode_texts(self, texts: Sequence[str]) -> FloatArray:
-        """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
-
-        Returns: rows of length 1, shape (n, d).
-        Raises: NoReplyError for texts that hold a control token.
-        """
         import torch
 
         self._control.check([(text,) for text in texts])
@@ -203,18 +184,12 @@ class OpenClip:
             return unit_rows(self._texts.encode(self._tokens(texts)))
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the tokens of each text; longer texts are cut, as in ``encode_texts``."""
         return rows_as_keys(self._tokens(texts))
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return a Grad-CAM for each pair, or nothing if the image encoder has no grid of features.
-
-        Raises: ImageError for the first image that cannot be decoded.
-        """
         import torch
 
         def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
-            """The inputs of the network."""
             return torch.stack(prepared(images, self._prepare)).to(self._device, self._dtype)
 
         visual = self._model.visual
@@ -247,31 +222,17 @@ def _cut_off(tokenizer: Any, texts: Sequence[str], tokens: torch.Tensor) -> list
 
 
 def _differ(wide: torch.Tensor, tokens: torch.Tensor, length: int) -> list[bool]:
-    """Return which rows differ in their first tokens."""
     found: list[bool] = (wide[:, :length] != tokens[:, :length]).any(dim=1).tolist()
     return found
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that weights are named, and that local ones exist. Imports neither torch nor open_clip.
-
-    Raises: ModelLoadError if not.
-    """
+    """Check that weights are named, and that local ones exist. Imports neither torch nor open_clip."""
     parse(weights, folder)
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> OpenClip:
-    """Load an open_clip model.
-
-    Args:
-        weights: the part after ``open_clip:``; see ``names.parse``.
-        folder: the folder that the user started in.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``; the layer norms stay in float32.
-        seed: for ``ARCH/random`` only.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
-    """
+    """Load an open_clip model."""
     source = parse(weights, folder)
     try:
         import open_clip

@@ -64,7 +64,6 @@ class Vlm:
     def __init__(
         self, engine: Engine, *, score: str, mode: str, fingerprint: str, name: str = "vlm", dtype: str = "float32"
     ) -> None:
-        """Take a model, one of the values of each of ``OPTIONS``, and the model's name and precision, for messages."""
         self.fingerprint = fingerprint
         self._name, self._dtype = name, dtype
         self._compares = False
@@ -80,7 +79,6 @@ class Vlm:
 
     @property
     def note(self) -> str:
-        """How the model is asked, and how often it said neither yes nor no, which makes scores meaningless."""
         parts = [_MATCHES[self._score], _ANSWERS[self._mode]]
         if self._engine.prompter.thoughtless:
             parts.append(_THOUGHTLESS)
@@ -90,12 +88,6 @@ class Vlm:
         return "; ".join(parts)
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Score pairs by the option ``score``.
-
-        Returns: scores of shape (n,): a probability, or a log-likelihood in nats.
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for images that the processor
-            refuses, and for texts that hold a control token.
-        """
         self._engine.prompter.control.check([(pair.text,) for pair in pairs])
         with self._refusals(pairs):
             return self._scores(pairs)
@@ -122,12 +114,6 @@ class Vlm:
         return sums if self._score == "likelihood-sum" else sums / lengths
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Answer questions.
-
-        Returns: n answers: one of the question's choices, or ``TIED`` if the likeliest choices are equally likely; the
-            text that the model wrote if the question has no choices or ``mode`` is ``generate``.
-        Raises: as ``match``.
-        """
         self._check_texts(questions)
         with self._refusals(questions):
             return self._answers(questions)
@@ -137,10 +123,6 @@ class Vlm:
         return self._answered(questions, prompts)
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
-        """Answer questions about several images, which come before the question in their order; else as ``answer``.
-
-        Raises: ModelLoadError if the model does not take several images; otherwise as ``match``.
-        """
         self.check_compare()
         self._check_texts(questions)
         with self._refusals(questions):
@@ -156,10 +138,6 @@ class Vlm:
         return [found[place] for place in range(len(questions))]
 
     def check_compare(self) -> None:
-        """Check once that the model sees each of two images in one prompt.
-
-        Raises: ModelLoadError if not.
-        """
         if not self._compares:
             check_several(self._engine, self._name, self._dtype)
             self._compares = True
@@ -174,11 +152,6 @@ class Vlm:
         return [found[place] for place in range(len(questions))]
 
     def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
-        """Answer questions as text alone, in the model's own words; their images are not looked at.
-
-        Raises: NoReplyError for all of them if the model cannot be asked without an image, and for texts that hold a
-            control token.
-        """
         self._check_texts(questions)
         try:
             return self._engine.generate_without_image(list(map(choice_question, questions)), MOST_NEW_TOKENS)
@@ -221,10 +194,7 @@ class Vlm:
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that weights are named, that local ones are whole, and that the options are known; do not import torch.
-
-    Raises: ModelLoadError if not.
-    """
+    """Check that weights are named, that local ones are whole, and that the options are known; do not import torch."""
     source, _ = _parse(weights, folder)
     if source.local:
         _check_kind(source)
@@ -249,18 +219,7 @@ def _parse(weights: str, folder: Path) -> tuple[Pretrained, dict[str, str]]:
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Vlm:
-    """Load a generative model.
-
-    Args:
-        weights: a hub repository or a folder, with the options ``score`` (``vqascore``, ``yes-no``, ``likelihood``,
-            ``likelihood-sum``), ``mode`` (``choices``, ``generate``) and ``device_map`` (``one`` device, or ``auto``
-            to spread the layers over several GPUs, with accelerate): ``ORG/NAME?score=yes-no&mode=generate``.
-        folder: the folder that relative paths start from.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
-    """
+    """Load a generative model."""
     source, options = _parse(weights, folder)
     try:
         import transformers

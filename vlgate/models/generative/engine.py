@@ -25,10 +25,6 @@ class Engine:
     padding_side = "left"
 
     def __init__(self, model: Any, processor: Any) -> None:
-        """Take an image-text-to-text model in evaluation mode.
-
-        Raises: ModelLoadError if the model is of a kind that is not supported.
-        """
         kind = model.config.model_type
         if kind in _REFUSED or not hasattr(processor, "tokenizer"):
             raise ModelLoadError(
@@ -51,10 +47,7 @@ class Engine:
         model.generation_config = self._greedy()
 
     def check_images(self, error: Exception, images: Sequence[Sequence[LazyImage]]) -> None:
-        """Find the images that the processor refuses, after a call about the images of n requests has raised an error.
-
-        Raises: NoReplyError for their requests; see ``vlgate.models.checkpoints.inputs.check_prepared``.
-        """
+        """Find the images that the processor refuses, after a call about n requests has raised an error."""
         prompt = self.prompter.prompt("Why?").text
         owners = [place for place, some in enumerate(images) for _ in some]
         shown = [image for some in images for image in some]
@@ -65,14 +58,7 @@ class Engine:
             raise NoReplyError(reasons, str(refused), reasons) from error
 
     def next_of(self, prompts: Sequence[Asked], groups: Sequence[Sequence[int]]) -> FloatArray:
-        """Return the probability that the next token is one of a group.
-
-        Args:
-            prompts: n prompts with their images.
-            groups: g groups of token ids.
-
-        Returns: probabilities, shape (n, g).
-        """
+        """Return the probability that the next token is one of a group; returns probabilities, shape (n, g)."""
         import torch
 
         with torch.inference_mode():
@@ -86,9 +72,8 @@ class Engine:
     def likelihoods(self, wanted: Sequence[tuple[Asked, tuple[int, ...]]], *, ended: bool = False) -> FloatArray:
         """Return the log-likelihoods of replies.
 
-        Args:
-            wanted: n prompts with their images, each with the tokens of a reply.
-            ended: whether the reply must end after its tokens, with a token that ends a turn or a full stop.
+        ``wanted``: n prompts with their images, each with the tokens of a reply. ``ended``: whether the reply must end
+        after its tokens, with a token that ends a turn or a full stop.
 
         Returns: natural logarithms, shape (n,).
         """
@@ -194,10 +179,6 @@ class EncoderDecoder(Engine):
     padding_side = "right"
 
     def __init__(self, model: Any, processor: Any) -> None:
-        """Take an image-text-to-text model in evaluation mode.
-
-        Raises: ModelLoadError if the first token of its decoder is not known, and as ``Engine``.
-        """
         self._begin = _first_tokens(model, processor.tokenizer)
         super().__init__(model, processor)
         self.prompter.separate = True
@@ -272,9 +253,6 @@ def text_config(model: Any) -> Any:
 
 
 def engine_for(model: Any, processor: Any) -> Engine:
-    """Return the engine for an image-text-to-text model in evaluation mode.
-
-    Raises: ModelLoadError if the model is of a kind that is not supported.
-    """
+    """Return the engine for an image-text-to-text model in evaluation mode."""
     second = model.config.is_encoder_decoder or text_config(model).is_encoder_decoder
     return (EncoderDecoder if second and hasattr(processor, "tokenizer") else Engine)(model, processor)

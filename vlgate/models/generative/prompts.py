@@ -75,11 +75,6 @@ class Prompter:
     """
 
     def __init__(self, processor: Any, model_type: str) -> None:
-        """Take a model's processor and the ``model_type`` of its configuration.
-
-        Raises: ModelLoadError if it has no chat template and its family is not known, or if its template does not take
-            an image and a text.
-        """
         self._processor = processor
         self._tokenizer = processor.tokenizer
         own = getattr(processor, "chat_template", None)
@@ -106,7 +101,6 @@ class Prompter:
             self.special = self.special and self._plain.special
 
     def _around(self, model_type: str) -> tuple[str, str]:
-        """The parts of a prompt before and after the text."""
         from jinja2 import TemplateError
 
         try:
@@ -153,7 +147,6 @@ class Prompter:
         return self._templated([*({"type": "image"} for _ in range(images)), {"type": "text", "text": text}])
 
     def _templated(self, content: list[dict[str, str]]) -> str:
-        """What the chat template makes of the content of one message."""
         said = [{"role": "user", "content": content}]
         whole = self._processor.apply_chat_template(said, add_generation_prompt=True, tokenize=False, **self._settings)
         return self._without_thoughts(str(whole))
@@ -195,10 +188,7 @@ class Prompter:
         return list(dict.fromkeys(self.continuation(prompt, space + text) for text in texts for space in spaces))
 
     def single(self, texts: Sequence[str]) -> list[int]:
-        """Return the tokens that by themselves are one of ``texts``, with or without a space before it.
-
-        Raises: ModelLoadError if there are none.
-        """
+        """Return the tokens that by themselves are one of ``texts``, with or without a space before it."""
         prompt = self.prompt("")
         found = [self.continuation(prompt, space + text) for text in texts for space in ("", " ")]
         alone = sorted({ids[0] for ids in found if len(ids) == 1})

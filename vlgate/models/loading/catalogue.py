@@ -83,15 +83,7 @@ def all_offered() -> list[Offered]:
 
 
 def offered(name: str, *, builtin: bool) -> Offered | None:
-    """Return the model that a package offers under a name; None if no package does.
-
-    Args:
-        name: the name to look for.
-        builtin: whether vlgate itself has a model of that name.
-
-    Raises: ModelLoadError if vlgate or a second package has a model of that name (which of them replied would depend
-        on what is installed), or if the entry point is not a ``package.module:callable``.
-    """
+    """Return the model that a package offers under a name; None if no package does."""
     found = [one for one in all_offered() if one.name == name]
     if not found:
         return None
@@ -123,21 +115,16 @@ _WEIGHTS = (".safetensors", ".bin", ".pt")
 class ModelEntry:
     """What is known of one model without loading it.
 
-    Attributes:
-        name: the name, as in ``--model NAME``.
-        offered_by: the package that offers the model, with its version; empty for vlgate itself.
-        target: the ``module:callable`` that builds the model.
-        can: what the model can do, out of match, encode, answer, compare and perplexity; empty if that is not known.
-        weights: the default weights, a hub repository; empty if there are none.
-        form: what to write after the colon if there are no default weights; empty if nothing is needed.
-        licence: the licence of the default weights; empty if their model card names none.
-        millions: parameters of the default weights, in millions; None if that is not known.
-        source: the address of the model card that these facts are from.
-        extra: the extra of vlgate that installs the packages that the model needs.
-        lacking: the needed packages that are not installed.
-        cached: bytes of the default weights in the hub's cache on this machine; 0 if they are not cached, None if the
-            cache cannot be read.
-        note: what else a user must know.
+    ``name``: the name, as in ``--model NAME``. ``offered_by``: the package that offers the model, with its version;
+    empty for vlgate itself. ``target``: the ``module:callable`` that builds the model. ``can``: what the model can do,
+    out of match, encode, answer, compare and perplexity; empty if that is not known. ``weights``: the default weights,
+    a hub repository; empty if there are none. ``form``: what to write after the colon if there are no default weights;
+    empty if nothing is needed. ``licence``: the licence of the default weights; empty if their model card names none.
+    ``millions``: parameters of the default weights, in millions; None if that is not known. ``source``: the address of
+    the model card that these facts are from. ``extra``: the extra of vlgate that installs the packages that the model
+    needs. ``lacking``: the needed packages that are not installed. ``cached``: bytes of the default weights in the
+    hub's cache on this machine; 0 if they are not cached, None if the cache cannot be read. ``note``: what else a user
+    must know.
     """
 
     name: str
@@ -158,8 +145,7 @@ class ModelEntry:
 def catalogue(here: Mapping[str, int] | None) -> list[ModelEntry]:
     """Return all models that can be named, vlgate's own first. Imports none of them and uses no network.
 
-    Args:
-        here: the result of ``cached_weights``.
+    ``here``: the result of ``cached_weights``.
     """
     own = [_entry(name, here) for name in sorted(registered())]
     theirs = [

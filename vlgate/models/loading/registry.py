@@ -45,11 +45,7 @@ def put_on_path(folder: Path) -> None:
 
 
 def import_target(target: str, what: str) -> Callable[..., object]:
-    """Import the callable that ``module:name`` names; ``name`` may have dots.
-
-    Raises: ModelLoadError, beginning with ``what``, if the module or something that it imports is missing, if
-        importing it raises, if it lacks the name (the nearest one is given), or if the name is not callable.
-    """
+    """Import the callable that ``module:name`` names; ``name`` may have dots."""
     module_name, _, path = target.partition(":")
     found: object = _import(module_name, what)
     for name in path.split("."):
@@ -80,17 +76,7 @@ def _import(module: str, what: str) -> object:
 
 
 def named_arguments(made_by: Callable[..., object], weights: str, what: str) -> tuple[str, ...]:
-    """Return which of the arguments that vlgate passes a callable takes.
-
-    Args:
-        made_by: the callable that builds the model.
-        weights: what the user wrote after the colon; empty for nothing.
-        what: the beginning of the messages.
-
-    Returns: names out of ``device, dtype, seed, weights, folder``.
-    Raises: ModelLoadError if the callable requires another argument, requires weights and none were given, or takes
-        no weights and some were given.
-    """
+    """Return which of the arguments that vlgate passes a callable takes."""
     offered = {"device", "dtype", "seed", "folder"} | ({"weights"} if weights else set())
     parameters = _parameters(made_by)
     named = tuple(name for name in parameters if name in offered)
@@ -117,11 +103,7 @@ def _parameters(made_by: Callable[..., object]) -> Mapping[str, inspect.Paramete
 
 
 def call(made_by: Callable[..., object], arguments: Mapping[str, object], what: str) -> object:
-    """Build the model.
-
-    Raises: ModelLoadError if the callable raises (a ModelLoadError of its own passes through), or if what it returns
-        has none of the methods of a model.
-    """
+    """Build the model."""
     try:
         model = made_by(**arguments)
     except ModelLoadError:
@@ -182,11 +164,7 @@ class _Spec:
 def check(spec: str, *, folder: Path | None = None) -> None:
     """Check a model's name before any worker starts. Loads no weights, no torch, and none of the user's modules.
 
-    Args:
-        spec: the value of ``--model``.
-        folder: the folder that the user started in; None for the current folder.
-
-    Raises: ModelLoadError if the model cannot be found, or if its weights or options are wrong.
+    ``spec``: the value of ``--model``.
     """
     folder = folder or Path.cwd()
     parsed = _parse(spec, folder)
@@ -227,18 +205,7 @@ def load(
 ) -> LoadedModel:
     """Load a model.
 
-    Args:
-        spec: a name or ``package.module:callable``, followed by ``:WEIGHTS`` if it takes some.
-        folder: the folder that the user started in; relative paths and the user's modules are looked up there.
-        device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-        seed: for models that are random on purpose.
-        worker: the number of this worker, which selects its GPU.
-
-    Returns: the model, with its name and fingerprint. A user's model may have an attribute ``fingerprint``, a string
-        that changes with everything that its replies depend on. Without one, the fingerprint covers the spec, the
-        source of the module, the content of the weights if they are a path, and the dtype and seed if it takes them.
-    Raises: ModelLoadError if the model cannot be found or built.
+    ``spec``: a name or ``package.module:callable``, followed by ``:WEIGHTS`` if it takes some.
     """
     parsed = _parse(spec)
     check_dtype(dtype)
@@ -269,8 +236,6 @@ def takes(spec: str, argument: str, *, folder: Path) -> bool:
 
     >>> takes("oracle", "dtype", folder=Path())
     False
-
-    Raises: ModelLoadError if the callable cannot be imported.
     """
     parsed = _parse(spec)
     if parsed.own:

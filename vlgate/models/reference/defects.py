@@ -41,10 +41,7 @@ SAYS: Mapping[str, str] = MappingProxyType(
 
 
 def check(weights: str, _: Path) -> None:
-    """Check that there is such a defect.
-
-    Raises: ModelLoadError if not; the message names the nearest one.
-    """
+    """Check that there is such a defect."""
     if weights not in SAYS:
         raise ModelLoadError(f"there is no defect {weights!r}; {nearest(weights, SAYS)}")
 
@@ -59,9 +56,6 @@ def build(weights: str, seed: int = 0) -> object:
 
 
 def defective(name: str, seed: int, reading: Reading) -> object:
-    """Build the model with the defect ``name``; it uses what ``reading`` has read already.
-
-    Raises: ModelLoadError if there is no such defect.
-    """
+    """Build the model with the defect ``name``; it uses what ``reading`` has read already."""
     check(name, Path())
     return _CONTROLS[name][1](seed) if name in _CONTROLS else DEFECTS[name].build(reading)

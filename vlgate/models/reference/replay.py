@@ -45,14 +45,7 @@ class Replies:
 
 
 def read_rows(file: Path) -> Replies:
-    """Read a replay file.
-
-    Args:
-        file: Parquet if the name ends in ``.parquet``, else JSON lines. A null counts as absent. Repeated rows count
-            once; rows that contradict each other are an error.
-
-    Raises: ModelLoadError with the file, the line, what was expected and what to do.
-    """
+    """Read a replay file."""
     if not file.is_file():  # reading a pipe would block for ever
         raise _bad(file, "", "it is not a regular file; name a file of replies")
     parquet = file.suffix.lower() == ".parquet"
@@ -225,37 +218,20 @@ class Replay:
         self.fingerprint = fingerprint
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Return the recorded scores, shape (n,).
-
-        Raises: NoReplyError for the pairs without a row.
-        """
         return np.array(self._look_up(_keys(pairs), self._replies.scores, "score"), dtype=np.float64)
 
     def accepts(self, pairs: Sequence[Match]) -> FloatArray:
-        """Return the recorded yes (1.0) and no (0.0), NaN if a row has no ``match``; shape (n,)."""
         return np.array([self._replies.accepted.get(key, math.nan) for key in _keys(pairs)], dtype=np.float64)
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Return the recorded answers.
-
-        Raises: NoReplyError for the questions without a row.
-        """
         keys = [(question.image.key, question.question) for question in questions]
         return self._look_up(keys, self._replies.answers, "answer")
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
-        """Return the recorded answers to questions about several images.
-
-        Raises: NoReplyError for the questions without a row.
-        """
         keys = [(tuple(image.key for image in one.images), one.question) for one in questions]
         return self._look_up(keys, self._replies.compared, "answer about several images")
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Return the recorded perplexities, shape (n,).
-
-        Raises: NoReplyError for the texts without a row.
-        """
         return np.array(self._look_up(texts, self._replies.perplexities, "perplexity"), dtype=np.float64)
 
     def _look_up(self, keys: Sequence[Key], rows: Mapping[Key, Value], what: str) -> list[Value]:
@@ -287,22 +263,12 @@ def _keys(pairs: Sequence[Match]) -> list[tuple[str, str]]:
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that the file exists and that its name ends in one of ``SUFFIXES``.
-
-    Raises: ModelLoadError if not.
-    """
+    """Check that the file exists and that its name ends in one of ``SUFFIXES``."""
     _file(weights, folder)
 
 
 def build(weights: str, folder: Path) -> Replay:
-    """Read a file of replies.
-
-    Args:
-        weights: the path of the file, JSON lines or Parquet; relative to ``folder``.
-        folder: the folder that the user started in.
-
-    Raises: ModelLoadError with the file, the line and what to do.
-    """
+    """Read a file of replies."""
     file = _file(weights, folder)
     return Replay(file, read_rows(file), digest_path(file))
 

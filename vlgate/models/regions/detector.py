@@ -49,11 +49,6 @@ def pixels_of(image: Image, config: Config, device: str) -> Tensor:
 
     The order is that of the network's training in Caffe, and so that of the published features.
 
-    Args:
-        image: in mode RGB.
-        config: the detector's configuration.
-        device: the device of the result.
-
     Returns: float32 of shape (3, height, width).
     """
     import torch
@@ -90,13 +85,6 @@ def detect(
     network: Any, config: Config, images: Sequence[Image], device: str, at_once: int = AT_ONCE
 ) -> list[Regions | None]:
     """Find the regions of images of any sizes; an image has the same regions in a batch as alone.
-
-    Args:
-        network: a ``network.network`` on the device.
-        config: the detector's configuration.
-        images: in mode RGB.
-        device: the device of the network.
-        at_once: how many images go through the network together.
 
     Returns: the regions of each image; None if the detector finds too few.
     """
@@ -161,11 +149,7 @@ _COUNTER = "num_batches_tracked"  # used in training only; some checkpoints have
 def detector_folder(spec: str, folder: Path) -> Path:
     """Return the local folder of a detector; download a repository that is not in the hub's cache.
 
-    Args:
-        spec: a hub repository ``ORG/NAME[@REVISION]``, a folder, or empty for ``PUBLISHED``.
-        folder: the folder that relative paths start from.
-
-    Raises: ModelLoadError if it is not found; the message names the files, the places searched and the remedy.
+    ``spec``: a hub repository ``ORG/NAME[@REVISION]``, a folder, or empty for ``PUBLISHED``.
     """
     source = pretrained(spec, folder, default=PUBLISHED)
     return Path(source.location) if source.local else _fetched(source)
@@ -193,11 +177,7 @@ def _fetched(source: Pretrained) -> Path:
 
 
 def load_detector(folder: Path, device: str) -> tuple[nn.Module, Config, str]:
-    """Load a detector with all of its weights, in float32.
-
-    Returns: the network on the device, its configuration, and the hash of both files.
-    Raises: ModelLoadError if a file is missing or damaged, or a weight is missing, unknown or of another shape.
-    """
+    """Load a detector with all of its weights, in float32."""
     from vlgate.models.regions.detector_network import network
 
     file = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
@@ -270,23 +250,16 @@ class DetectorSource:
     def __init__(
         self, network: Any, config: Config, *, device: str, fingerprint: str, name: str, at_once: int = AT_ONCE
     ) -> None:
-        """Take a network of ``load_detector``, and how many images go through it together."""
         self.fingerprint = f"detector {fingerprint}"
         self.note = f"regions found by {name} during the run"
         self._network, self._config, self._device, self._at_once = network, config, device, at_once
         self._cache = RegionCache()
 
     def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
-        """Find the regions of each image, as ``RegionSource.regions`` says."""
         lacking = f"the detector finds fewer than {self._config.detections} regions in {{keys}}"
         return self._cache.regions(images, self.look, lacking)
 
     def look(self, images: Sequence[LazyImage]) -> list[Regions | None]:
-        """Find the regions of each image, without the cache.
-
-        Returns: n regions; None for an image in which the detector finds too few.
-        Raises: ImageError for the first image that cannot be decoded.
-        """
         return detect(self._network, self._config, rgb_images(images), self._device, self._at_once)
 
 
@@ -301,15 +274,9 @@ def detector_source(
 ) -> DetectorSource:
     """Load a detector.
 
-    Args:
-        spec: a hub repository, a folder with ``config.yaml`` and weights, or empty for the published detector.
-        folder: the folder that relative paths start from.
-        device: a name that ``torch.device`` takes.
-        width: the numbers per box that the model takes; None for any.
-        count: the boxes per image that the model takes; None for any.
-        at_once: how many images go through the network together.
-
-    Raises: ModelLoadError if it cannot be loaded, or gives other numbers of boxes or of numbers per box.
+    ``spec``: a hub repository, a folder with ``config.yaml`` and weights, or empty for the published detector.
+    ``width``: the numbers per box that the model takes; None for any. ``count``: the boxes per image that the model
+    takes; None for any.
     """
     try:
         import torch  # noqa: F401  # is it installed?

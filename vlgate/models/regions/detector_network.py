@@ -77,8 +77,6 @@ def read_config(file: Path) -> Config:
     """Read a detector's ``config.yaml``, which has the names of ``unc-nlp/frcnn-vg-finetuned``, in upper or lower case.
 
     ``input.format`` is ignored: the mean is in the order blue, green, red, and so is the network's input.
-
-    Raises: ModelLoadError if the file cannot be read, lacks a value, or asks for a layer that is not supported.
     """
     if file.exists() and not file.is_file():  # reading a pipe would block for ever
         raise ModelLoadError(f"{file}: is not a regular file; download it again")

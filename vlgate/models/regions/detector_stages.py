@@ -22,10 +22,8 @@ _LARGEST = math.log(1000 / 16)
 def moved(boxes: Tensor, deltas: Tensor, weights: Sequence[float]) -> Tensor:
     """Move and scale boxes, each by its own deltas (Girshick et al., CVPR 2014, appendix C).
 
-    Args:
-        boxes: shape (n, 4).
-        deltas: shape (n, 4): the centre's shift in widths and heights, and the logarithms of the two scales.
-        weights: the four divisors of the deltas.
+    ``boxes``: shape (n, 4). ``deltas``: shape (n, 4): the centre's shift in widths and heights, and the logarithms of
+    the two scales.
 
     Returns: boxes of shape (n, 4).
     """
@@ -59,11 +57,8 @@ def feature_map(
 ) -> tuple[Tensor, Sizes]:
     """Run the stem and res2 to res4.
 
-    Args:
-        backbone: the submodule of that name of ``network.network``.
-        pixels: shape (n, 3, height, width), zero beyond each image's end.
-        sizes: n pairs of height and width.
-        caffe: whether the stem's max pooling has no padding, and its last window may extend beyond the end.
+    ``backbone``: the submodule of that name of ``network.network``. ``pixels``: shape (n, 3, height, width), zero
+    beyond each image's end.
 
     Returns: features of shape (n, channels, about height / 16, about width / 16), zero beyond each image's end, and
         the n pairs of height and width within the map.
@@ -132,12 +127,8 @@ def proposals(
 ) -> list[Tensor]:
     """Propose boxes.
 
-    Args:
-        generator: the submodule ``proposal_generator`` of ``network.network``.
-        config: the detector's configuration.
-        features: shape (n, channels, rows, columns), zero beyond each image's end.
-        places: n pairs of rows and columns that belong to the image.
-        sizes: n pairs of the image's height and width, in pixels.
+    ``features``: shape (n, channels, rows, columns), zero beyond each image's end. ``sizes``: n pairs of the image's
+    height and width, in pixels.
 
     Returns: n arrays of boxes of shape (at most ``config.proposals_after``, 4), the likeliest first.
     """
@@ -213,13 +204,7 @@ class Predicted:
 def predicted(heads: Any, config: Config, features: Tensor, boxes: Sequence[Tensor]) -> list[Predicted]:
     """Run the head on boxes, ``config.proposals_after`` of them (one image's) at a time to bound the memory.
 
-    Args:
-        heads: the submodule ``roi_heads`` of ``network.network``.
-        config: the detector's configuration.
-        features: the feature map, shape (n, channels, rows, columns).
-        boxes: n arrays of shape (any, 4), in pixels.
-
-    Returns: one record per image.
+    ``features``: the feature map, shape (n, channels, rows, columns). ``boxes``: n arrays of shape (any, 4), in pixels.
     """
     import torch
     from torchvision.ops import roi_pool

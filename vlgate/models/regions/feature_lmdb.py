@@ -32,10 +32,6 @@ class Reader:
     """An LMDB, open for reading. If its process dies of an entry, the next entry is read by another one."""
 
     def __init__(self, path: Path) -> None:
-        """Open a database: a folder with ``data.mdb``, or a single file.
-
-        Raises: ModelLoadError if it cannot be read, or lmdb is not installed.
-        """
         if find_spec("lmdb") is None:
             raise missing_package("lmdb", "lmdb")
         self._path = path
@@ -46,10 +42,7 @@ class Reader:
             raise ModelLoadError(f"{path}: cannot be read as an LMDB ({error}); {AGAIN}") from None
 
     def get(self, key: str) -> bytes | None:
-        """Return an entry; None if there is none.
-
-        Raises: ValueError if it cannot be read.
-        """
+        """Return an entry; None if there is none."""
         if self._process.poll() is not None:
             self._process, _ = self._started()
         try:
@@ -112,8 +105,6 @@ def plain_values(content: bytes) -> object:
 
     >>> plain_values(pickle.dumps({"img_id": 7, "boxes": np.zeros((1, 2), dtype=np.float32)}))
     {'img_id': 7, 'boxes': array([[0., 0.]], dtype=float32)}
-
-    Raises: ValueError if the pickle is damaged, or asks for anything else, which the message names.
     """
     try:
         return _finished(_PlainUnpickler(io.BytesIO(content)).load(), {})
@@ -259,23 +250,14 @@ class Volta:
     """A database, open for reading."""
 
     def __init__(self, path: Path) -> None:
-        """Open a database: a folder with ``data.mdb``, or a single file.
-
-        Raises: ModelLoadError if it cannot be read, or lmdb is not installed.
-        """
         self._path = path
         self._reader = Reader(path)
         self._keys = [key for key in self._reader.keys if key != _LIST_OF_KEYS]
 
     def keys(self) -> Iterable[str]:
-        """The images' numbers, as text."""
         return self._keys
 
     def read(self, key: str) -> Regions:
-        """Read an image's dictionary.
-
-        Raises: DataError that names the key if it is damaged, or holds more than plain values and arrays.
-        """
         try:
             content = self._reader.get(key)
             if content is None:

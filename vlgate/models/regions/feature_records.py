@@ -85,22 +85,16 @@ class Names:
     """The keys of a file, to be searched by image."""
 
     def __init__(self, keys: Iterable[str]) -> None:
-        """Take all keys; the first of several equal keys counts."""
         self._keys = dict.fromkeys(keys)
         self._alike: dict[str, list[str]] = {}
         for key in self._keys:
             self._alike.setdefault(image_name(key), []).append(key)
 
     def __len__(self) -> int:
-        """How many keys there are."""
         return len(self._keys)
 
     def find(self, key: str, where: str = "") -> str | None:
         """Return the file's own key of an image; None if no key matches, or several do.
-
-        Args:
-            key: the image's key.
-            where: the image's path, if it has one.
 
         >>> Names(["COCO_val2014_000000000012", "13"]).find("000000000012.jpg")
         'COCO_val2014_000000000012'
@@ -156,22 +150,14 @@ class Records(Protocol):
         """The keys of all images."""
 
     def read(self, key: str) -> Regions:
-        """Read the regions of an image.
-
-        Raises: DataError that names the key if its record is damaged.
-        """
+        """Read the regions of an image."""
 
 
 def checked(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], size: tuple[float, float] | None) -> Regions:
     """Check arrays and return them as regions.
 
-    Args:
-        file: the file they come from, for messages.
-        key: the image's key.
-        arrays: ``features`` of shape (n, d), ``boxes`` of shape (n, 4), and any of the other fields of ``Regions``.
-        size: the image's height and width if the boxes are in pixels; None if they are fractions.
-
-    Raises: DataError if shapes do not agree, a number is not finite, or a box is not within the image.
+    ``arrays``: ``features`` of shape (n, d), ``boxes`` of shape (n, 4), and any of the other fields of ``Regions``.
+    ``size``: the image's height and width if the boxes are in pixels; None if they are fractions.
     """
     features = np.asarray(arrays["features"], np.float32)
     boxes: NDArray[np.float32] = np.asarray(arrays["boxes"], np.float32)
@@ -204,11 +190,7 @@ def _others(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], n: int) ->
 
 
 def from_base64(content: bytes | str, kind: type[np.generic]) -> NDArray[Any]:
-    """Decode numbers from base64.
-
-    Returns: an array of shape (n,).
-    Raises: ValueError if the text is not base64, or its length is not a multiple of a number's.
-    """
+    """Decode numbers from base64; returns an array of shape (n,)."""
     try:
         return np.frombuffer(base64.b64decode(content, validate=True), kind)
     except binascii.Error as error:

@@ -42,10 +42,6 @@ class Shards:
     """A folder of such files, or one of them; an image's regions are read on demand."""
 
     def __init__(self, path: Path) -> None:
-        """List the images.
-
-        Raises: ModelLoadError if a file is damaged or in another format, or if the files are of several detectors.
-        """
         self._places: dict[str, tuple[Path, int]] = {}
         self.detectors: set[str] = set()
         self._opened: dict[Path, Any] = {}
@@ -62,14 +58,9 @@ class Shards:
             raise ModelLoadError(f"{path}: {problem}; keep one folder per detector")
 
     def keys(self) -> Iterable[str]:
-        """The keys of all images."""
         return self._places.keys()
 
     def read(self, key: str) -> Regions:
-        """Read an image's regions.
-
-        Raises: DataError that names the key if its record is damaged.
-        """
         file, place = self._places[key]
         opened, size = self._opened[file], self._sizes[file]
         if not file.is_file() or file.stat().st_size < size:  # it is mapped: reading beyond its end kills the process
@@ -82,10 +73,6 @@ class Npz:
     """One file in numpy's format, which is read at once."""
 
     def __init__(self, file: Path) -> None:
-        """Read all arrays; none may hold Python objects.
-
-        Raises: ModelLoadError if the file is damaged or in another format.
-        """
         self._file = file
         try:
             # If np.load opened the file itself, it would leave a broken one open.
@@ -100,14 +87,9 @@ class Npz:
         self._places = {str(key): place for place, key in reversed([*enumerate(self._arrays["images"])])}
 
     def keys(self) -> Iterable[str]:
-        """The keys of all images."""
         return self._places.keys()
 
     def read(self, key: str) -> Regions:
-        """Return an image's regions.
-
-        Raises: DataError that names the key if its record is damaged.
-        """
         place = self._places[key]
         arrays = {name: array[place] for name, array in self._arrays.items() if name != "images"}
         return checked(self._file, key, arrays, None)
@@ -116,14 +98,7 @@ class Npz:
 def write_shard(folder: Path, keys: Sequence[str], regions: Sequence[Regions], detector: str) -> Path:
     """Write the regions of some images into one file of a folder, whole or not at all.
 
-    Args:
-        folder: the folder of all such files.
-        keys: the keys of n images.
-        regions: the images' regions, all of the same shapes.
-        detector: the detector's fingerprint.
-
-    Returns: the file.
-    Raises: OSError if it cannot be written.
+    ``regions``: the images' regions, all of the same shapes.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
@@ -214,19 +189,7 @@ def make_features(
     batch_size: int = 8,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
-    """Write the regions of images into a folder, except those that it already holds.
-
-    Args:
-        images: each with a key of its own.
-        detector: finds the regions.
-        folder: receives the files; created if it does not exist.
-        batch_size: how many images the detector gets together; halved when memory runs out.
-        tell: called after each call of the detector.
-
-    Returns: the counts. An image that cannot be decoded, or has too few regions, is in ``left_out``.
-    Raises: ModelLoadError if the folder holds regions of another detector; ModelReplyError if the memory is too small
-        for one image; OSError if the folder cannot be written to.
-    """
+    """Write the regions of images into a folder, except those that it already holds."""
     done = _done(folder, detector.fingerprint)
     left = [image for image in images if image.key not in done]
     progress = Progress(whole=len(images), before=len(images) - len(left))

@@ -44,10 +44,6 @@ class Tsv:
     """A file whose lines are read on demand: COCO's features have 16 GB."""
 
     def __init__(self, file: Path) -> None:
-        """Find the lines.
-
-        Raises: ModelLoadError if it cannot be read or is not in this format.
-        """
         self._file = file
         try:
             self._content = _Content(file)
@@ -58,14 +54,9 @@ class Tsv:
             raise ModelLoadError(f"{file}: cannot be read ({error.strerror}); {AGAIN}") from None
 
     def keys(self) -> Iterable[str]:
-        """The column img_id of all lines."""
         return self._lines.keys()
 
     def read(self, key: str) -> Regions:
-        """Read a line.
-
-        Raises: DataError that names the key if its line is damaged.
-        """
         try:
             columns = self._content.between(*self._lines[key]).split(b"\t")
         except OSError as error:

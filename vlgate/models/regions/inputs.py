@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_regions(spec: str, folder: Path) -> None:
-    """Check that the features or the detector that a user names exist; do not import torch.
-
-    Raises: ModelLoadError if not.
-    """
+    """Check that the features or the detector that a user names exist; do not import torch."""
     from vlgate.models.regions.feature_file import is_features
 
     path = folder / Path(spec).expanduser()
@@ -49,19 +46,11 @@ def region_source(
 ) -> RegionSource:
     """Open the region features that a user names.
 
-    Args:
-        spec: ``""`` for the published detector (``unc-nlp/frcnn-vg-finetuned``), which runs on each image when it is
-            requested; a folder with the ``config.yaml`` and the weights of such a detector; or features: a ``.tsv``
-            in LXMERT's format, an LMDB in VOLTA's, or a folder, ``.safetensors`` or ``.npz`` in the format of
-            ``vlgate features``.
-        folder: the folder that relative paths start from.
-        device: a name that ``torch.device`` takes, for the detector.
-        dtype: the model's. The detector always runs in float32: small differences decide which boxes are kept.
-        width: the numbers per box that the model takes; None for any.
-        count: the boxes per image that the model takes; None for any.
-
-    Returns: the source; the same image has the same regions, in any order and batch.
-    Raises: ModelLoadError if the file or folder does not exist or holds no features, or a package is missing.
+    ``spec``: ``""`` for the published detector (``unc-nlp/frcnn-vg-finetuned``), which runs on each image when it is
+    requested; a folder with the ``config.yaml`` and the weights of such a detector; or features: a ``.tsv`` in LXMERT's
+    format, an LMDB in VOLTA's, or a folder, ``.safetensors`` or ``.npz`` in the format of ``vlgate features``.
+    ``width``: the numbers per box that the model takes; None for any. ``count``: the boxes per image that the model
+    takes; None for any.
     """
     from vlgate.models.regions.feature_file import feature_file, is_features
 
@@ -124,7 +113,6 @@ class RegionInputs:
         )
 
     def text_keys(self, texts: Sequence[str]) -> tuple[list[tuple[int, ...]], list[bool]]:
-        """Return the tokens of each text without padding, and whether it was cut."""
         rows, cut = self._rows(texts)
         return [tuple(row) for row in rows], cut
 
@@ -133,7 +121,6 @@ class RegionInputs:
 
         Returns: ``input_ids``, ``attention_mask`` and ``token_type_ids`` of shape (n, length of the longest), and for
             each text whether it was cut.
-        Raises: NoReplyError for texts that hold a control token.
         """
         import torch
 
@@ -158,10 +145,6 @@ class RegionInputs:
         return [[*row[:-1][: room - 1], *self.suffix, row[-1]] for row in whole], [len(row) > room for row in whole]
 
     def regions(self, images: Sequence[LazyImage]) -> SeenRegions:
-        """Return the regions of each image; an image that occurs twice is computed, and copied to the device, once.
-
-        Raises: what the source raises, and ModelReplyError if its boxes do not have ``width`` numbers.
-        """
         import torch
 
         seen = dict(zip(images, self.source.regions(images), strict=True))
@@ -179,10 +162,6 @@ class RegionInputs:
         return SeenRegions(features=features[order], boxes=boxes[order], mask=mask[order])
 
     def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
-        """Return the boxes of each image, shape (n, 4), as ``Boxed`` of ``vlgate.probes.explaining`` says.
-
-        Raises: what the source raises.
-        """
         return [np.asarray(regions.boxes, dtype=np.float64) for regions in self.source.regions(images)]
 
     def _tensor(self, array: Float32) -> torch.Tensor:
@@ -204,14 +183,7 @@ def asked_text(request: Match | Ask) -> str:
 def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:
     """Load a model's tokenizer.
 
-    Args:
-        source: the model's checkpoint, which may hold a tokenizer.
-        folder: the folder that relative paths start from.
-        asked: the repository or folder of another tokenizer; "" takes the checkpoint's own, or ``BERT`` if it has none.
-        vocabulary: how many tokens the model knows.
-
-    Raises: ModelLoadError if it is not found, has tokens that the model does not know or far fewer than it knows, or
-        is not a BERT tokenizer, with a token at each end of a text.
+    ``vocabulary``: how many tokens the model knows.
     """
     place = hub.pretrained(asked, folder, default=BERT) if asked or not _has_tokenizer(source) else source
     try:
@@ -249,10 +221,7 @@ def _has_tokenizer(source: hub.Pretrained) -> bool:
 
 
 def text_length(asked: str, context: int) -> int:
-    """Return the most tokens of a text, both ends included: the model's context, or the number asked for.
-
-    Raises: ModelLoadError if the number is not between ``SHORTEST`` and the context.
-    """
+    """Return the most tokens of a text, both ends included: the model's context, or the number asked for."""
     if not asked:
         return context
     if not asked.isascii() or not asked.isdecimal() or not SHORTEST <= int(asked) <= context:

@@ -53,7 +53,6 @@ class Lxmert:
     aspect = "kept"
 
     def __init__(self, model: Any, inputs: RegionInputs, *, fingerprint: str, rank: RankScore = BY_MARGIN) -> None:
-        """Take a transformers model in evaluation mode, the maker of its inputs, and what a matcher ranks by."""
         self.fingerprint = fingerprint + rank.mark
         self._rank = rank
         self.cut_texts: set[str] = set()
@@ -62,12 +61,10 @@ class Lxmert:
 
     @property
     def image_names(self) -> bool:
-        """Whether the regions are read from a file, by the names of images."""
         return gets_names(self._inputs.source)
 
     @property
     def note(self) -> str:
-        """What a reader of the results must know: the source of the regions, and whether long texts are cut."""
         trained = self._inputs.trained
         if trained is None or self._inputs.length <= trained:
             return self._inputs.source.note
@@ -77,16 +74,11 @@ class Lxmert:
         )
 
     def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
         keys, cut = self._inputs.text_keys(texts)
         self.cut_texts.update(compress(texts, cut))
         return keys
 
     def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
-        """Return the boxes of each image, shape (n, 4).
-
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
         return self._inputs.boxes(images)
 
     def _scored(self, requests: Sequence[Match] | Sequence[Ask], texts: Sequence[str], head: Any) -> FloatArray:
@@ -112,28 +104,17 @@ class LxmertMatcher(Lxmert):
 
     @property
     def decision_threshold(self) -> float | None:
-        """The score above which the model says yes; None for raw logits."""
         return self._rank.threshold
 
     @property
     def note(self) -> str:
-        """What a reader of the results must know, including what pairs are ranked by."""
         return f"{super().note}; {self._rank.note}"
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Score pairs.
-
-        Returns: scores of shape (n,).
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
         scores = self._scored(pairs, [pair.text for pair in pairs], self._model.cls.seq_relationship)
         return self._rank.of(scores)
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return the attention of the words to each region, the mean over the words and heads of all cross layers.
-
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
         import torch
 
         found: list[Attended] = []
@@ -149,10 +130,6 @@ class LxmertMatcher(Lxmert):
         return found
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return how much of each region is in the token that the score is computed from, through all layers.
-
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
         import torch
 
         encoder = self._model.lxmert.encoder
@@ -179,23 +156,14 @@ class LxmertAnswerer(Lxmert):
     def __init__(
         self, model: Any, inputs: RegionInputs, answers: AnswerList, *, fingerprint: str, rank: RankScore = BY_MARGIN
     ) -> None:
-        """Take the names of the model's answers as well."""
         super().__init__(model, inputs, fingerprint=fingerprint, rank=rank)
         self._answers = answers
 
     @property
     def note(self) -> str:
-        """What a reader of the results must know, including the choices that the model cannot give."""
         return "; ".join(filter(None, (super().note, self._answers.note)))
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Answer questions.
-
-        Returns: n answers; each is one of the question's choices if it has any, and ``TIED`` if the best scores are
-            equal.
-        Raises: ImageError or NoReplyError if an image has no regions; NoReplyError if a choice is not one of the
-            model's answers.
-        """
         self._answers.check(questions)
         texts = [question.question for question in questions]
         return self._answers.choose(self._scored(questions, texts, self._model.answer_head), questions)
@@ -228,21 +196,7 @@ _ANSWER_HEAD = r"answer_head\..*"
 
 
 def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> Lxmert:
-    """Load LXMERT.
-
-    Args:
-        weights: a hub repository or a local folder, ``PRETRAINED`` if empty. Options after a question mark:
-            ``regions=FILE`` for region features that were made before, ``answers=FILE`` for the names of the answers,
-            ``mode=open`` for answers that ignore a question's choices, ``max_length=20`` to cut texts to 20 tokens
-            (20 in LXMERT's release, 30 in VALSE's; by default they are not cut), ``tokenizer=FOLDER``, ``score=logit``
-            to rank by the raw match logit, as VALSE's script does.
-        folder: the folder that relative paths start from.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Returns: LxmertMatcher, LxmertAnswerer or LxmertPretrained.
-    Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
-    """
+    """Load LXMERT."""
     return _build(weights, folder, device, dtype, PRETRAINED)
 
 
@@ -257,10 +211,7 @@ def build_gqa(weights: str = "", folder: Path = Path(), device: str = "cpu", dty
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check the options, and that local weights and files exist; import neither torch nor transformers.
-
-    Raises: ModelLoadError if not.
-    """
+    """Check the options, and that local weights and files exist; import neither torch nor transformers."""
     name, options = hub.split_options(weights, OPTIONS)
     hub.pretrained(name, folder, default=PRETRAINED)
     check_mode(options.get("mode", ""))

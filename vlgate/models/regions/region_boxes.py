@@ -37,6 +37,7 @@ def propose(pixels: Pixels) -> Boxes:
     """Propose boxes for the things in an RGB image of shape (h, w, 3), uint8.
 
     Returns: boxes of shape (n, 4), left, top, right and bottom in pixels, at most ``MOST`` and at least one: the whole
+
     image if nothing stands out.
     """
     import cv2
@@ -61,9 +62,7 @@ def overlaps(some: Boxes, others: Boxes) -> Boxes:
     >>> overlaps(np.array([[0, 0, 2, 2]]), np.array([[0, 0, 2, 1], [5, 5, 6, 6]])).tolist()
     [[0.5, 0.0]]
 
-    Args:
-        some: boxes of shape (n, 4), left, top, right and bottom.
-        others: boxes of shape (m, 4).
+    ``some``: boxes of shape (n, 4), left, top, right and bottom. ``others``: boxes of shape (m, 4).
 
     Returns: shares of shape (n, m).
     """
@@ -80,7 +79,6 @@ def _areas_of(boxes: Boxes) -> Boxes:
 
 
 def _apart(smooth: Pixels) -> Mask:
-    """Mark the pixels that differ from the image's median colour."""
     import cv2
 
     median = np.median(smooth[::4, ::4].reshape(-1, 3), axis=0)

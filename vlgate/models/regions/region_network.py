@@ -51,10 +51,7 @@ class Settings:
 
 
 def read_settings(folder: Path) -> Settings:
-    """Read the settings of the network in a folder.
-
-    Raises: ModelLoadError if the file cannot be read or has other fields.
-    """
+    """Read the settings of the network in a folder."""
     file = folder / SETTINGS
     try:
         read = json.loads(file.read_text(encoding="utf-8"))
@@ -83,7 +80,6 @@ PLACES = 4
 def build_network(settings: Settings) -> Any:
     """Build the network with random weights.
 
-    Returns: a module with the parts ``body`` and ``features``, which ``features_of`` applies, and the heads ``objects``
     and ``attributes``, which give a logit for each object, "nothing" last, and for each attribute.
     """
     from torch import nn
@@ -109,10 +105,8 @@ def build_network(settings: Settings) -> Any:
 def features_of(network: Any, crops: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     """Compute the features of n boxes.
 
-    Args:
-        network: a network of ``build_network``.
-        crops: crops of shape (n, 3, side, side), in 0..1.
-        places: shape (n, ``PLACES``), as ``crops_of`` gives them.
+    ``crops``: crops of shape (n, 3, side, side), in 0..1. ``places``: shape (n, ``PLACES``), as ``crops_of`` gives
+    them.
 
     Returns: features of shape (n, width).
     """
@@ -154,21 +148,15 @@ class NetworkSource:
     """A ``RegionSource`` that runs a region network on the images it is asked for."""
 
     def __init__(self, network: Any, settings: Settings, *, fingerprint: str, device: str = "cpu") -> None:
-        """Take a network in evaluation mode, with its settings."""
         self.fingerprint = f"region network {VERSION} {fingerprint}"
         self.note = "regions found by the model's own network during the run"
         self._network, self._settings, self._device = network, settings, device
         self._cache = RegionCache()
 
     def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
-        """Find the regions of each image, as ``RegionSource.regions`` says; there may be fewer than ``count``."""
         return self._cache.regions(images, self.look, "")
 
     def look(self, images: Sequence[LazyImage]) -> list[Regions]:
-        """Find the regions of each image, without the cache.
-
-        Raises: ImageError for the first image that cannot be decoded.
-        """
         cut = prepared(images, self._cut)
         parts = [cut[start : start + AT_ONCE] for start in range(0, len(cut), AT_ONCE)]
         return [regions for part in parts for regions in self._seen(part)]
@@ -195,10 +183,7 @@ def cut(pixels: Pixels, settings: Settings) -> tuple[Boxes, Pixels, Boxes]:
 def see(
     network: Any, settings: Settings, cut: Sequence[tuple[Boxes, Pixels, Boxes]], device: str = "cpu"
 ) -> list[Regions]:
-    """Compute the features of the boxes of several images, and keep the surest boxes that differ.
-
-    Returns: the regions of each image, the surest first: at least one, at most ``settings.count``.
-    """
+    """Compute the features of the boxes of several images, and keep the surest boxes that differ."""
     import torch
 
     crops = torch.from_numpy(np.concatenate([one[1] for one in cut])).to(device)
@@ -226,7 +211,6 @@ def see(
 def chosen(boxes: Boxes, sure: Boxes, settings: Settings) -> list[int]:
     """Choose the surest boxes, none of which overlaps a surer one by more than ``settings.overlap``.
 
-    Returns: their positions, the surest first; of equally sure ones the first. Boxes less sure than ``settings.sure``
     are left out, except for the first.
     """
     shares = overlaps(boxes, boxes)
@@ -251,15 +235,7 @@ def has_network(folder: Path) -> bool:
 
 
 def network_source(folder: Path, device: str, *, width: int) -> NetworkSource:
-    """Load the region network of a folder: ``region_network.json`` and ``region_network.safetensors``.
-
-    Args:
-        folder: the folder.
-        device: a name that ``torch.device`` takes.
-        width: the numbers per box that the model takes.
-
-    Raises: ModelLoadError if a file is missing or damaged, or does not fit the other file or the model.
-    """
+    """Load the region network of a folder: ``region_network.json`` and ``region_network.safetensors``."""
     settings = read_settings(folder)
     if settings.width != width:
         raise ModelLoadError(
@@ -275,11 +251,7 @@ def network_source(folder: Path, device: str, *, width: int) -> NetworkSource:
 
 
 def load_network(folder: Path, settings: Settings) -> Any:
-    """Load the weights of a network of these settings.
-
-    Returns: the network in evaluation mode.
-    Raises: ModelLoadError if the file is missing or damaged, or does not fit the settings.
-    """
+    """Load the weights of a network of these settings."""
     from safetensors.torch import load_file
 
     file = folder / WEIGHTS

@@ -55,7 +55,6 @@ class VisualBert:
     """VisualBERT on region features; ``cut_texts`` collects the texts that were cut."""
 
     def __init__(self, model: Any, inputs: RegionInputs, box_type: int, *, fingerprint: str) -> None:
-        """Take a transformers model in evaluation mode, the maker of its inputs, and the token type of boxes."""
         self.fingerprint = fingerprint
         self.cut_texts: set[str] = set()
         self._model = model
@@ -64,25 +63,18 @@ class VisualBert:
 
     @property
     def image_names(self) -> bool:
-        """Whether the regions are read from a file, by the names of images."""
         return gets_names(self._inputs.source)
 
     @property
     def note(self) -> str:
-        """What a reader of the results must know: the features that it gets, and those of its training."""
         return f"{self._inputs.source.note}; published VisualBERTs were trained on other features: {DETECTORS}"
 
     def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
         keys, cut = self._inputs.text_keys(texts)
         self.cut_texts.update(compress(texts, cut))
         return keys
 
     def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
-        """Return the boxes of each image, shape (n, 4).
-
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
         return self._inputs.boxes(images)
 
     def _scored(self, requests: Sequence[Match] | Sequence[Ask], texts: Sequence[str]) -> FloatArray:
@@ -117,31 +109,20 @@ class VisualBertMatcher(VisualBert):
     """
 
     def __init__(self, model: Any, inputs: RegionInputs, box_type: int, rank: RankScore, *, fingerprint: str) -> None:
-        """Take the way of scoring as well, with the index of "match" among the head's two logits."""
         super().__init__(model, inputs, box_type, fingerprint=fingerprint + rank.mark)
         self.decision_threshold = rank.threshold
         self._rank = rank
 
     @property
     def note(self) -> str:
-        """What a reader of the results must know, including which logit is read as the match."""
         match = self._rank.match or 0
         read = f"logit {match} is read as the match, as {_SAYS[match]} (match={1 - match}: as {_SAYS[1 - match]})"
         return f"{super().note}; {read}; {self._rank.note}"
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Score pairs.
-
-        Returns: scores of shape (n,).
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
         return self._rank.of(self._scored(pairs, [pair.text for pair in pairs]))
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return how much of each region is in the token that the score is computed from, through all layers.
-
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
         import torch
 
         found: list[Attended] = []
@@ -170,28 +151,18 @@ class VisualBertAnswerer(VisualBert):
     def __init__(
         self, model: Any, inputs: RegionInputs, box_type: int, answers: AnswerList, *, fingerprint: str
     ) -> None:
-        """Take the names of the model's answers as well."""
         super().__init__(model, inputs, box_type, fingerprint=fingerprint)
         self._answers = answers
 
     @property
     def note(self) -> str:
-        """What a reader of the results must know, including the choices that the model cannot give."""
         return "; ".join(filter(None, (super().note, self._answers.note)))
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Answer questions.
-
-        Returns: n answers; each is one of the question's choices if it has any, and ``TIED`` if the best scores are
-            equal.
-        Raises: ImageError or NoReplyError if an image has no regions; NoReplyError if a choice is not one of the
-            model's answers.
-        """
         self._answers.check(questions)
         return self._answers.choose(self._scored(questions, [_written(one.question) for one in questions]), questions)
 
     def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the tokens of each question as in training; questions that are cut are added to ``cut_texts``."""
         keys, cut = self._inputs.text_keys([_written(text) for text in texts])
         self.cut_texts.update(compress(texts, cut))
         return keys
@@ -224,22 +195,7 @@ _UNUSED = (r"cls\.predictions\..*",)
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> VisualBert:
-    """Load VisualBERT.
-
-    Args:
-        weights: a hub repository or a local folder. Options after a question mark: ``regions=FILE`` for region features
-            that were made before, ``answers=FILE`` for the names of the answers, ``mode=open`` for answers that ignore
-            a question's choices, ``max_length=N`` to cut texts to N tokens, ``tokenizer=FOLDER``. For a checkpoint that
-            was trained with transformers: ``match=0``, because transformers documents the first logit as the match
-            (see ``MATCH``), and ``box_type=1``, its default token type of boxes. ``score=logit`` ranks by the raw match
-            logit, as VALSE's script for LXMERT does.
-        folder: the folder that relative paths start from.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Returns: VisualBertMatcher or VisualBertAnswerer, whichever the checkpoint was trained as.
-    Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
-    """
+    """Load VisualBERT."""
     try:
         import transformers
     except ModuleNotFoundError as error:
@@ -265,10 +221,7 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check the options, and that local weights and files exist; import neither torch nor transformers.
-
-    Raises: ModelLoadError if not.
-    """
+    """Check the options, and that local weights and files exist; import neither torch nor transformers."""
     name, options = hub.split_options(weights, OPTIONS)
     hub.pretrained(name, folder)
     check_mode(options.get("mode", ""))

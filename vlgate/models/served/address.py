@@ -24,19 +24,13 @@ _NUMBERS = {"concurrency": 256, "max_tokens": 1_000_000, "rpm": 1_000_000, "size
 class Place:
     """A served model.
 
-    Attributes:
-        url: the service's address, without ``/chat/completions``.
-        name: the model's name at the service.
-        concurrency: how many requests are under way at once.
-        rpm: the most requests per minute; 0 for no limit.
-        timeout: the most seconds that one request may take.
-        retries: how often a request is sent again after a failure that may pass.
-        max_tokens: the most tokens of an answer; a longer answer is cut off and does not count as a reply.
-        form: the format of the images that are sent; ``png`` is lossless.
-        size: the most pixels of an image's longer side; 0 sends images as they are.
-        key_env: the environment variable that holds the key.
-        logprobs: whether to ask for the probability of yes.
-        loopback: whether the service runs on this machine.
+    ``url``: the service's address, without ``/chat/completions``. ``name``: the model's name at the service.
+    ``concurrency``: how many requests are under way at once. ``rpm``: the most requests per minute; 0 for no limit.
+    ``timeout``: the most seconds that one request may take. ``retries``: how often a request is sent again after a
+    failure that may pass. ``max_tokens``: the most tokens of an answer; a longer answer is cut off and does not count
+    as a reply. ``form``: the format of the images that are sent; ``png`` is lossless. ``size``: the most pixels of an
+    image's longer side; 0 sends images as they are. ``key_env``: the environment variable that holds the key.
+    ``logprobs``: whether to ask for the probability of yes. ``loopback``: whether the service runs on this machine.
     """
 
     url: str
@@ -63,7 +57,6 @@ class Key:
         self._value = value
 
     def __repr__(self) -> str:
-        """Return the same text for every key."""
         return "Key(***)"
 
     def headers(self) -> dict[str, str]:
@@ -86,8 +79,6 @@ def parse(weights: str) -> Place:
 
     >>> parse("http://localhost:8000/v1#llava?rpm=60").name
     'llava'
-
-    Raises: ModelLoadError if it cannot be parsed; the message repeats nothing that may be a key.
     """
     _check_option_names(weights)
     place, options = split_options(weights, OPTIONS)
@@ -113,10 +104,7 @@ def parse(weights: str) -> Place:
 
 
 def key_of(place: Place) -> Key:
-    """Return the key of a place, from its environment variable.
-
-    Raises: ModelLoadError if ``key_env`` names a variable that is not set, or the key cannot be sent in a header.
-    """
+    """Return the key of a place, from its environment variable."""
     value = os.environ.get(place.key_env, "").strip()
     if not value and place.key_env != KEY:  # the name is not shown either: it may be the key itself
         raise ModelLoadError("openai: the environment variable that key_env names is not set or is empty; export it")
@@ -136,10 +124,7 @@ def _check_option_names(weights: str) -> None:
 
 
 def _check_address(address: str, *, insecure: bool) -> bool:
-    """Whether an address is on this machine.
-
-    Raises: ModelLoadError if it is not an address, holds a password, or would send images and the key unencrypted.
-    """
+    """Whether an address is on this machine."""
     try:
         parts = urlsplit(address)
         port = parts.port

@@ -48,12 +48,9 @@ _REMEDIES = {
 class Dialect:
     """The request fields that a service accepts.
 
-    Attributes:
-        name: the model's name in requests.
-        fields: the fields of a request beside the model and the messages.
-        logprobs: whether replies have log-probabilities.
-        answers_as: the model's name in replies.
-        remarks: sentences for the report.
+    ``name``: the model's name in requests. ``fields``: the fields of a request beside the model and the messages.
+    ``logprobs``: whether replies have log-probabilities. ``answers_as``: the model's name in replies. ``remarks``:
+    sentences for the report.
     """
 
     name: str
@@ -79,10 +76,7 @@ class Dialect:
 
 
 def negotiate(place: Place, endpoint: Endpoint) -> Dialect:
-    """Ask one question about a white image, and drop the fields that the service rejects, one by one.
-
-    Raises: ModelLoadError if the service answers in no dialect.
-    """
+    """Ask one question about a white image, and drop the fields that the service rejects, one by one."""
     from PIL import Image
 
     image = data_url(Image.new("RGB", (64, 64), "white"), place)
@@ -169,9 +163,7 @@ def text_of(reply: Mapping[str, object], max_tokens: int = 0) -> str | Problem:
     >>> text_of({"choices": [{"message": {"content": " A cat. "}, "finish_reason": "stop"}]})
     'A cat.'
 
-    Args:
-        reply: the reply's JSON object.
-        max_tokens: the most tokens of an answer, for the message about one that is cut off; 0 if it is not known.
+    ``max_tokens``: the most tokens of an answer, for the message about one that is cut off; 0 if it is not known.
     """
     choice = _choice(reply)
     if isinstance(choice, Problem):
@@ -199,7 +191,6 @@ def _cut_off(reply: Mapping[str, object], content: str, max_tokens: int) -> str:
 
 
 def _excerpt(text: str) -> str:
-    """The beginning of a reply in quotes."""
     plain = " ".join(text.split())
     return repr(plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}...")
 

@@ -102,11 +102,7 @@ class Endpoint:
         self._stopped = True
 
     def ask(self, body: Mapping[str, object]) -> dict[str, Any]:
-        """Send a request, and send it again if it fails in a way that may pass.
-
-        Returns: the reply's JSON object, with ``***`` in place of the key.
-        Raises: ServiceError.
-        """
+        """Send a request, and send it again if it fails in a way that may pass."""
         data = json.dumps(body).encode()
         attempts = 1 if self._down else 1 + self._place.retries
         for attempt in range(1, attempts + 1):
@@ -127,10 +123,7 @@ class Endpoint:
             raise ServiceError("the run was interrupted")
 
     def _pause(self, error: TransientError, attempt: int, attempts: int, data: bytes) -> None:
-        """Wait as long as the service asks for, else longer after each attempt.
-
-        Raises: ServiceError after the last attempt, or if the service asks for more than ``_LONGEST_WAIT``.
-        """
+        """Wait as long as the service asks for, else longer after each attempt."""
         if error.after > _LONGEST_WAIT:
             why = f"{error}; it asks to wait {error.after:.0f} s, and vlgate waits {_LONGEST_WAIT:.0f} s at most"
             raise ServiceError(why, error.status)
@@ -156,11 +149,7 @@ class Sender:
         self._opener: OpenerDirector = build_opener(_NoRedirect(), *([ProxyHandler({})] if place.loopback else []))
 
     def send(self, data: bytes) -> dict[str, Any]:
-        """Send a request once.
-
-        Returns: the reply's JSON object, with ``***`` in place of the key.
-        Raises: TransientError if the same request may succeed later, else ServiceError.
-        """
+        """Send a request once."""
         address = f"{self._place.url}/chat/completions"
         deadline = self._clock() + self._place.timeout
         headers = {"Content-Type": "application/json", "User-Agent": f"vlgate/{__version__}", **self._key.headers()}

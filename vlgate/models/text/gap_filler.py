@@ -41,7 +41,6 @@ class MaskedFiller:
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str) -> None:
-        """Wrap a masked language model in evaluation mode, with its tokenizer."""
         self.fingerprint = fingerprint
         self._model = model
         self._tokenizer = tokenizer
@@ -144,16 +143,7 @@ def _allowed(model: Any, tokenizer: Any) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def gap_filler(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> MaskedFiller:
-    """Load any masked language model of transformers.
-
-    Args:
-        weights: a hub repository or a folder.
-        device: a name that ``torch.device`` takes.
-        folder: the folder that the user started in; relative paths begin there.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded, lacks weights or has no mask token.
-    """
+    """Load any masked language model of transformers."""
     source = pretrained(weights, folder)
     model, tokenizer, what = loaded(source, "AutoModelForMaskedLM", device, dtype)
     if tokenizer.mask_token_id is None or tokenizer.pad_token_id is None:

@@ -38,10 +38,7 @@ def by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
 def scored(texts: Sequence[Any], columns: int, score: Callable[[list[Any]], FloatArray]) -> FloatArray:
     """Score items in batches of similar length.
 
-    Args:
-        texts: n texts, or n pairs of texts.
-        columns: how many numbers the scorer gives for each.
-        score: takes a batch of b items and returns shape (b, columns).
+    ``score``: takes a batch of b items and returns shape (b, columns).
 
     Returns: the scores in the order of ``texts``, shape (n, columns), each distinct item scored once.
     """
@@ -68,7 +65,6 @@ class Classifier:
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, columns: Sequence[int], fingerprint: str) -> None:
-        """Wrap a model in evaluation mode; ``columns`` are the positions of the labels that are wanted, in order."""
         self.fingerprint = fingerprint
         self.cut_texts: set[str | tuple[str, str]] = set()
         self._model = model
@@ -95,18 +91,7 @@ class Classifier:
 def load_classifier(
     weights: str, folder: Path, wanted: Sequence[Sequence[str]], *, device: str, dtype: str
 ) -> Classifier:
-    """Load a classifier.
-
-    Args:
-        weights: a hub repository or a folder. ``?labels=A,B`` names the labels, in the model's order, if its
-            configuration does not.
-        folder: the folder that the user started in.
-        wanted: for each label, what its name may begin with, in lower case.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded, lacks weights, or if its labels cannot be told.
-    """
+    """Load a classifier."""
     name, chosen = split_options(weights, ("labels",))
     source = pretrained(name, folder)
     model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", device, dtype)
@@ -152,7 +137,6 @@ class EntailmentModel:
     """A model of natural language inference with three labels."""
 
     def __init__(self, classifier: Classifier) -> None:
-        """Wrap a classifier whose labels are entailment, neutral and contradiction."""
         self.fingerprint = classifier.fingerprint
         self._classifier = classifier
 
@@ -181,15 +165,10 @@ class Plausibility:
     """A language model that scores any number of texts."""
 
     def __init__(self, model: _LanguageModel) -> None:
-        """Wrap a language model of ``vlgate.models.text``, which scores one batch."""
         self.fingerprint = model.fingerprint
         self._model = model
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Return perplexities, shape (n,); lower is more plausible.
-
-        Raises: NoReplyError, with the positions of all of them, if there are texts with too few tokens.
-        """
         found = np.zeros(len(texts))
         short: list[int] = []
         why = ""
@@ -205,10 +184,7 @@ class Plausibility:
 
 
 def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> Plausibility:
-    """Load a causal language model by its hub repository or folder, or a masked one as ``masked:NAME``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded or is of another kind.
-    """
+    """Load a causal language model by its hub repository or folder, or a masked one as ``masked:NAME``."""
     kind, _, name = weights.partition(":")
     if kind == "masked" and name:
         return Plausibility(masked(name, folder, device=device, dtype=dtype))
@@ -227,7 +203,6 @@ class Acceptability:
     """A classifier of acceptable and unacceptable sentences, as those trained on CoLA (Warstadt et al. 2019)."""
 
     def __init__(self, classifier: Classifier) -> None:
-        """Wrap a classifier whose labels are unacceptable and acceptable."""
         self.fingerprint = classifier.fingerprint
         self._classifier = classifier
 
@@ -240,7 +215,6 @@ class Likelihood:
     """The likelihood of a language model as a judge of grammaticality."""
 
     def __init__(self, model: Plausibility) -> None:
-        """Wrap a language model."""
         self._model = model
 
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
@@ -251,8 +225,6 @@ class Likelihood:
         """Return how likely each text is in proportion to its original, at most 1, shape (n,).
 
         The original is the caption, which somebody wrote; a foil much less likely than it may be ungrammatical.
-
-        Raises: NoReplyError if there are not as many originals as texts, or if one is too short.
         """
         if len(originals) != len(texts):
             raise NoReplyError((), f"{len(originals)} originals for {len(texts)} texts; give one for each")
@@ -283,7 +255,6 @@ class SentenceEncoder:
     """A model of sentence-transformers."""
 
     def __init__(self, model: Any, *, fingerprint: str) -> None:
-        """Wrap a loaded ``SentenceTransformer``."""
         self.fingerprint = fingerprint
         self._model = model
 
@@ -299,8 +270,6 @@ def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtyp
     """Load a model of sentence-transformers by its hub repository or folder.
 
     No code of the repository is run, and only modules of sentence-transformers itself are taken.
-
-    Raises: ModelLoadError if the library is missing, or the checkpoint cannot be loaded or lacks weights.
     """
     try:
         import sentence_transformers

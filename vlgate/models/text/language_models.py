@@ -33,7 +33,6 @@ class Causal(TextModel):
     """A causal language model: one that reads from left to right."""
 
     def __init__(self, model: Any, tokenizer: Any, *, variant: str, fingerprint: str) -> None:
-        """Wrap a causal language model in evaluation mode; ``variant`` is one of ``VARIANTS``."""
         self._bos = tokenizer.bos_token_id if variant == "mean" else None
         self._perplexity = valse_perplexity if variant == "valse" else mean_perplexity
         first = "is conditioned on the beginning-of-text token" if self._bos is not None else "is not counted"
@@ -45,11 +44,6 @@ class Causal(TextModel):
         super().__init__(model, tokenizer, note=note, fingerprint=fingerprint)
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Compute the perplexity of texts.
-
-        Returns: perplexities, shape (n,); lower is more plausible.
-        Raises: NoReplyError for texts that have too few tokens, or that hold a control token.
-        """
         self._control.check([(text,) for text in texts])
         rows = self._rows(texts)
         refuse_short(texts, [len(row) < (STRIDE + 1 if self._perplexity is valse_perplexity else 2) for row in rows])
@@ -77,9 +71,6 @@ class Causal(TextModel):
 def mean_perplexity(surprisals: Sequence[float]) -> float:
     """Return exp of the mean negative log-likelihood, as ``perplexity`` of the library evaluate does (used by BLA).
 
-    Args:
-        surprisals: the negative log-likelihood of each token that counts, in nats.
-
     >>> round(mean_perplexity([math.log(2), math.log(8)]), 9)
     4.0
     """
@@ -94,9 +85,6 @@ def valse_perplexity(surprisals: Sequence[float]) -> float:
     sum is divided by the position where the last window begins, not by the number of tokens. So the result is higher
     than the perplexity, most of all for short texts: six tokens of surprisal 1 give exp(6 / 3). The paper's figures are
     those of gpt2-large and openai-gpt.
-
-    Args:
-        surprisals: the negative log-likelihood of each token but the first, in nats; at least three.
 
     >>> round(math.log(valse_perplexity([1.0] * 5)), 9)
     2.0
@@ -144,16 +132,7 @@ def gpt1(folder: Path, weights: str = "", device: str = "cpu", dtype: str = "flo
 
 
 def causal(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Causal:
-    """Load any causal language model of transformers.
-
-    Args:
-        weights: a hub repository or a folder; followed by ``?variant=valse`` for ``valse_perplexity``.
-        folder: the folder that the user started in.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded or is not a causal model.
-    """
+    """Load any causal language model of transformers."""
     return _causal(*_parse(weights, folder, ""), device, dtype)
 
 
@@ -173,16 +152,10 @@ class Masked(TextModel):
     """A masked language model, with the pseudo-perplexity of Salazar et al. 2020 (arXiv:1910.14659)."""
 
     def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str) -> None:
-        """Wrap a masked language model in evaluation mode, with its tokenizer."""
         note = "pseudo-perplexity: exp of the mean negative log-likelihood per token, each masked on its own"
         super().__init__(model, tokenizer, note=note, fingerprint=fingerprint)
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Compute the pseudo-perplexity of texts.
-
-        Returns: pseudo-perplexities, shape (n,); lower is more plausible.
-        Raises: NoReplyError for texts without any token, or that hold a control token.
-        """
         self._control.check([(text,) for text in texts])
         made = self._tokens(texts)
         rows: list[list[int]] = made["input_ids"]

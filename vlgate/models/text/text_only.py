@@ -43,10 +43,7 @@ MOST_APART = 0.01
 
 
 def check_size(model: Any, tokenizer: Any, asked: str) -> None:
-    """Check that a model has an embedding for every token of its tokenizer.
-
-    Raises: ModelLoadError if the tokenizer has more tokens.
-    """
+    """Check that a model has an embedding for every token of its tokenizer."""
     known = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > known:
         raise ModelLoadError(
@@ -59,8 +56,6 @@ def check_left_to_right(model: Any, asked: str) -> None:
     """Check that each token of a model sees only the tokens before it.
 
     transformers also loads BERT as a causal model, although its tokens see the token that they should predict.
-
-    Raises: ModelLoadError if the last token changes the logits of earlier ones.
     """
     import torch
 
@@ -102,7 +97,6 @@ class TextModel:
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, note: str, fingerprint: str) -> None:
-        """Wrap a language model in evaluation mode, with its tokenizer."""
         self.note = note
         self.fingerprint = fingerprint
         self.cut_texts: set[str] = set()
@@ -112,7 +106,6 @@ class TextModel:
         self._longest = longest_text(model, tokenizer, ENDLESS)
 
     def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
         return [tuple(row) for row in self._rows(texts)]
 
     def _rows(self, texts: Sequence[str]) -> Sequence[Sequence[int]]:
@@ -141,17 +134,7 @@ def refuse_short(texts: Sequence[str], short: Sequence[bool]) -> None:
 
 
 def loaded(source: Pretrained, cls: str, device: str, dtype: str) -> tuple[Any, Any, str]:
-    """Load a language model of transformers.
-
-    Args:
-        source: the place of the checkpoint.
-        cls: the name of the class of transformers.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Returns: the model, its tokenizer, and a string that changes with everything that their replies depend on.
-    Raises: ModelLoadError if they cannot be loaded, or if the tokenizer has more tokens than the model.
-    """
+    """Load a language model of transformers."""
     try:
         import transformers
     except ModuleNotFoundError as error:

@@ -36,8 +36,6 @@ def read(file: Path) -> dict[str, torch.Tensor]:
 
     The prefix ``module.`` of data-parallel training is removed from the names, and ``bert.`` is added to those of a
     model that was saved without its heads.
-
-    Raises: ModelLoadError if it cannot be read, or holds anything else.
     """
     content = _content(file)
     if isinstance(content, Mapping) and isinstance(content.get("model_state_dict"), Mapping):
@@ -80,15 +78,7 @@ def fitted(
 ) -> dict[str, torch.Tensor]:
     """Return the weights that matching uses, after a check of names and shapes.
 
-    Args:
-        config: the model's configuration.
-        tensors: the checkpoint's tensors, by VOLTA's names.
-        where: the checkpoint, for messages.
-        unused: parts of names of further weights that matching does not use.
-
     Returns: exactly the weights of ``names.shapes(config)``.
-    Raises: ModelLoadError that lists the weights that are missing, of another shape, not in the configuration, or
-        shared there and different in the checkpoint; or if the checkpoint is the original LXMERT.
     """
     import torch
 
@@ -129,10 +119,7 @@ def _known(name: str, unused: Collection[str]) -> bool:
 
 
 def placed(tensors: Mapping[str, torch.Tensor], device: str, dtype: torch.dtype) -> Weights:
-    """Move weights to a device, in one precision.
-
-    Raises: ModelLoadError if the device cannot hold them.
-    """
+    """Move weights to a device, in one precision."""
     try:
         return Weights({name: value.to(device, dtype) for name, value in tensors.items()})
     except RuntimeError as error:
@@ -154,7 +141,6 @@ class Volta:
     """
 
     def __init__(self, source: WeightsFile, weights: Weights, inputs: RegionInputs, *, fingerprint: str) -> None:
-        """Take a checkpoint with its options, its weights, and the maker of its inputs (in float32)."""
         config = source.config
         self._rank = source.rank
         self.fingerprint = fingerprint + self._rank.mark
@@ -173,20 +159,13 @@ class Volta:
 
     @property
     def image_names(self) -> bool:
-        """Whether the regions are read from a file, by the names of images."""
         return gets_names(self._inputs.source)
 
     @property
     def note(self) -> str:
-        """What a reader of the results must know: the sources of the regions, here and in training, and the ranking."""
         return "; ".join(filter(None, (self._inputs.source.note, self._inputs.whose, self._rank.note)))
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Score pairs: the logit of a match minus that of no match, its raw logit, or the output of a head that ranks.
-
-        Returns: scores of shape (n,).
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
         import torch
 
         with torch.inference_mode():
@@ -196,14 +175,9 @@ class Volta:
         return self._rank.of(scores)
 
     def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
-        """Return the boxes of each image, shape (n, 4).
-
-        Raises: what the source of the regions raises.
-        """
         return self._inputs.boxes(images)
 
     def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
         keys, cut = self._inputs.text_keys(texts)
         self.cut_texts.update(compress(texts, cut))
         return keys
@@ -278,17 +252,6 @@ def _builder(name: str) -> Callable[[str, Path, str, str, int], Volta]:
         dtype: str = "float32",
         seed: int = 0,  # noqa: ARG001  # every builder gets one
     ) -> Volta:
-        """Load the model.
-
-        Args:
-            weights: a file or folder, with options; see ``sources.find``.
-            folder: the folder that relative paths start from.
-            device: a name that ``torch.device`` takes.
-            dtype: ``float32``, ``float16`` or ``bfloat16``.
-            seed: unused.
-
-        Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
-        """
         return _built(name, weights, folder, device, dtype)
 
     return build
@@ -296,10 +259,6 @@ def _builder(name: str) -> Callable[[str, Path, str, str, int], Volta]:
 
 def _checker(name: str) -> Callable[[str, Path], None]:
     def check(weights: str, folder: Path) -> None:
-        """Check that the files exist and the configuration is valid; do not import torch.
-
-        Raises: ModelLoadError if not.
-        """
         source = find(name, weights, folder)
         check_regions(source.options.get("regions", ""), folder)
         _ = source.rank

@@ -67,11 +67,7 @@ class Sublayer:
 
 
 def sublayers_of(settings: Mapping[str, Any]) -> tuple[Sublayer, ...]:
-    """Return the sublayers of a configuration, in order.
-
-    Raises: ValueError if they are not numbered from 0, or one is of both kinds; also what a value of a wrong type
-        raises.
-    """
+    """Return the sublayers of a configuration, in order."""
     attending = {place for name in GATES for place in settings.get(name, ())}
     feeding = {place for name in FEEDS for place in settings.get(name, ())}
     if attending & feeding or attending | feeding != set(range(len(attending | feeding))):
@@ -96,7 +92,6 @@ def _stream(settings: Mapping[str, Any], place: int, side: Side, sees: tuple[Sid
     v = "" if side == "text" else "v_"
 
     def size(general: str, special: str) -> int:
-        """The sublayer's own size if it has one, else the general size."""
         return int(settings.get(f"sublayer2{v}{special}", {}).get(str(place), settings[v + general]))
 
     width = int(settings[v + "hidden_size"])
@@ -178,10 +173,7 @@ class Config:
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """Read a configuration's file.
-
-    Raises: ModelLoadError if it does not exist, or is not a JSON object.
-    """
+    """Read a configuration's file."""
     if file.exists() and not file.is_file():  # reading a pipe would block for ever
         raise ModelLoadError(f"{file} is not a regular file; download it again")
     try:
@@ -200,11 +192,7 @@ def read_json(file: Path) -> dict[str, Any]:
 def parse(content: Mapping[str, Any], where: str) -> Config:
     """Parse and check a configuration.
 
-    Args:
-        content: the names and values of a configuration of VOLTA (``config/ctrl_*.json``).
-        where: the name of its file, for messages.
-
-    Raises: ModelLoadError if it is not a configuration, contradicts itself, or cannot match text and image.
+    ``content``: the names and values of a configuration of VOLTA (``config/ctrl_*.json``).
     """
     if not any(content.get(name) for name in GATES):
         raise ModelLoadError(
@@ -324,7 +312,6 @@ def aliases(config: Config) -> dict[str, str]:
 
 
 def _second(name: str) -> str:
-    """``attention_self.query.weight`` -> ``attention_self.v_query.weight``."""
     part, _, rest = name.partition(".")
     return f"{part}.v_{rest}"
 

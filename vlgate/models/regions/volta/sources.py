@@ -30,9 +30,6 @@ def published(name: str) -> dict[str, Any]:
 
     >>> published("lxmert")["tv_attn_sublayers"]
     [18, 21, 24, 27, 30]
-
-    Args:
-        name: one of ``NAMES``.
     """
     common: dict[str, Any] = {
         "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "bert_model": "bert-base-uncased",
@@ -131,17 +128,11 @@ class WeightsFile:
 
     @property
     def rank(self) -> RankScore:
-        """What pairs are ranked by.
-
-        Raises: ModelLoadError if the option does not fit the head.
-        """
+        """What pairs are ranked by."""
         return rank_score(self.options, MATCH if self.config.head == ALIGNMENT else None)
 
     def in_words_of_volta(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """Return a checkpoint's tensors under VOLTA's names.
-
-        Raises: ModelLoadError if its encoder is of another kind, or its tasks or head are not those asked for.
-        """
+        """Return a checkpoint's tensors under VOLTA's names."""
         if self.renamed is None:
             return dict(tensors)
         found: dict[str, torch.Tensor] = {}
@@ -161,21 +152,7 @@ class WeightsFile:
 
 
 def find(name: str, weights: str, folder: Path) -> WeightsFile:
-    """Find the file and configuration of a model; do not import torch.
-
-    Args:
-        name: ``volta-vilbert``, ``volta-lxmert``, ``volta-uniter``, ``volta-vl-bert``, ``volta-visualbert`` or
-            ``vilbert-12-in-1``.
-        weights: a file, or a folder with one. Options after a question mark: ``config=FILE`` for a configuration other
-            than the published one (one in the folder is found by itself), ``regions=FILE`` for region features that
-            were made before, ``tokenizer=FOLDER``, ``max_length=N`` to cut texts to N tokens, ``score=logit`` to rank
-            by the raw match logit of a head with two. ViLBERT 12-in-1 also takes ``task=7``, and ``head=alignment``
-            for the head of the pretraining, the only one that ViLBERT has before its training on tasks
-            (``pretrained_model.bin``).
-        folder: the folder that relative paths start from.
-
-    Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
-    """
+    """Find the file and configuration of a model; do not import torch."""
     multi = name == VILBERT_MT
     path, options = hub.split_options(weights, (*OPTIONS, "task", "head") if multi else OPTIONS)
     file = _file(name, path, folder)
