@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import vlgate
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.loading.catalogue import registered
 
 if TYPE_CHECKING:
     from vlgate.models.dual.open_clip import OpenClip
@@ -49,15 +49,14 @@ def check_lxmert(weights: str, folder: Path) -> None:
     lacking = [package for package in PACKAGES if find_spec(package) is None]
     if lacking:
         raise ModelLoadError(f"{LXMERT}: {missing_package(lacking[0], 'hf')}, or use {NEEDS_NOTHING}, which needs none")
-    place = checkpoint(LXMERT)
+    folder_of_weights = checkpoint(LXMERT)
     if not weights:
         return
     from vlgate.models.regions import lxmert
 
-    name, _ = hub.split_options(weights, lxmert.OPTIONS)
-    if name:
+    if registered()["lxmert"].parsed(weights)[0]:
         raise ModelLoadError(f"{LXMERT}:{weights}: its weights are in the package; write lxmert:{weights} for others")
-    lxmert.check(f"{place}{weights}", folder)
+    lxmert.check(f"{folder_of_weights}{weights}", folder)
 
 
 def build_clip(device: str = "cpu", dtype: str = "float32") -> OpenClip:

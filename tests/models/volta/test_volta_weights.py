@@ -181,7 +181,7 @@ def test_missing_and_wrong_files_are_refused(tmp_path, saved):
     with pytest.raises(ModelLoadError, match="weights"):
         built(tmp_path, "")
     with pytest.raises(ModelLoadError, match=r"volta-uniter:.*MODELS\.md"):
-        adapter.check_uniter("", tmp_path)
+        adapter.check("", tmp_path, name="volta-uniter")
     assert "no.json" in refused(tmp_path, "saved?config=no.json", by_check=True)
     assert "did you mean 'config'" in refused(tmp_path, "saved?confg=no.json", by_check=True)
     (saved / "list.json").write_text("{}")
@@ -256,7 +256,7 @@ def test_volta_and_12_in_1_give_the_same_scores_with_the_same_weights(tmp_path):
 def test_the_check_imports_no_torch(tmp_path):
     lines = (
         "import sys; from pathlib import Path; from vlgate.models.regions.volta import adapter",
-        f"adapter.check_uniter('saved', Path({str(tmp_path)!r}))",
+        f"adapter.check('saved', Path({str(tmp_path)!r}), name='volta-uniter')",
         "assert not {'torch', 'transformers'} & set(sys.modules)",
     )
     subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)

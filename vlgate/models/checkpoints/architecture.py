@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vlgate.errors import ModelLoadError, nearest
+from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, parts_folder, read_config, weights_form
 from vlgate.models.checkpoints.load_errors import missing_package
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
@@ -99,10 +99,3 @@ def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype
     _check_words(source, processor.tokenizer, model)
     parts = classes_of(processor)
     return model, processor, f"{architecture.model} {identity(source)} {transformers.__version__} {dtype} {parts}"
-
-
-def checked_option(name: str, value: str, known: tuple[str, ...]) -> str:
-    """Return the value of an option."""
-    if value not in known:
-        raise ModelLoadError(f"{name}={value!r} is not a value of the option {name!r}; {nearest(value, known)}")
-    return value

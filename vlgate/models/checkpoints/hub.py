@@ -22,6 +22,7 @@ from typing import Any
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.loading.catalogue import Options, registered
 
 CONFIG = "config.json"
 SAFE = ("model.safetensors", "model.safetensors.index.json")
@@ -57,24 +58,11 @@ class Pretrained:
     local: bool
 
 
-def split_options(weights: str, allowed: Collection[str]) -> tuple[str, dict[str, str]]:
-    """Split weights from the options after the question mark; values are not URL-decoded.
-
-    >>> split_options("org/name?regions=vg.tsv&mode=open", ("regions", "mode"))
-    ('org/name', {'regions': 'vg.tsv', 'mode': 'open'})
-    """
-    rest, mark, tail = weights.partition("?")
-    found: dict[str, str] = {}
-    for part in tail.split("&") if mark else ():
-        name, _, value = part.partition("=")
-        if name not in allowed:
-            raise ModelLoadError(f"weights={weights!r}: unknown option {name!r}; {nearest(name, sorted(allowed))}")
-        if not value or name in found:
-            raise ModelLoadError(
-                f"weights={weights!r}: the option {name!r} needs exactly one value; write {name}=VALUE once"
-            )
-        found[name] = value
-    return rest, found
+def requested(name: str, weights: str, folder: Path) -> tuple[Pretrained, Options]:
+    """Parse the weights of a registered model: its checkpoint, the default one if none is named, and its options."""
+    spec = registered()[name]
+    rest, options = spec.parsed(weights)
+    return pretrained(rest, folder, default=spec.weights), options
 
 
 def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:

@@ -21,7 +21,6 @@ from vlgate.types import TIED, Ask, FloatArray
 # Nothing is guessed. A question with a choice that the model does not know as an answer has no reply, with a reason.
 # If the best choices have exactly the same score, the reply is ``TIED``.
 
-MODES = ("restricted", "open")
 
 _DIGITS = {word: str(number) for number, word in enumerate(NUMBER_WORDS[:11])}
 _ARTICLES = frozenset(("a", "an", "the"))
@@ -157,7 +156,7 @@ def answer_list(file: Path | None, named: Mapping[int, str], count: int, *, mode
     """Return the list of answers of a model with ``count`` scores.
 
     ``named``: the configuration's ``id2label``, which often has only placeholder names (LABEL_0). ``mode``: one of
-    ``vqa_choices.MODES``; "" for the first.
+    ``restricted`` or ``open``.
     """
     if file is not None:
         answers = read_answers(file)
@@ -171,17 +170,7 @@ def answer_list(file: Path | None, named: Mapping[int, str], count: int, *, mode
         raise ModelLoadError(
             f"{file} has {len(answers)} answers for a model that has {count}; give the right answers=FILE: {where}"
         )
-    return AnswerList(answers, check_mode(mode))
-
-
-def check_mode(mode: str) -> str:
-    """Check that ``mode`` is one of ``MODES``.
-
-    Returns: the mode; the first of ``MODES`` if it is empty.
-    """
-    if mode and mode not in MODES:
-        raise ModelLoadError(f"mode={mode!r}: expected {' or '.join(MODES)}")
-    return mode or MODES[0]
+    return AnswerList(answers, mode)
 
 
 def answers_file(asked: str, folder: Path, beside: Path | None, names: Sequence[str]) -> Path | None:

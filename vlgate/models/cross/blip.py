@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.architecture import Architecture, check_local, checked_option, loaded
-from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
-from vlgate.models.checkpoints.load_errors import tried
-from vlgate.models.cross.answer_lists import MODES, best, restricted
-from vlgate.models.cross.cross_encoder import (
-    OPTION,
-    CrossEncoder,
-    Inputs,
-    Preparation,
-    QuestionAnswerer,
-    RankScore,
-    rank_score,
-)
+from vlgate.models.checkpoints.architecture import Architecture
+from vlgate.models.cross.answer_lists import best, restricted
+from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation
+from vlgate.models.loading.catalogue import Options
 from vlgate.types import Ask, FloatArray
 
 if TYPE_CHECKING:
@@ -41,9 +32,7 @@ if TYPE_CHECKING:
 #
 # Texts are not changed and not shortened; LAVIS removes ``.!"()*#:;~`` from them and cuts them at 35 tokens.
 
-DEFAULT = "Salesforce/blip-itm-base-coco"
 MATCH = 1
-FIRST = ("cls", "enc")
 NOTES = {
     "cls": "texts begin with [CLS], as in transformers; the published figures were made with [ENC] (?first=enc)",
     "enc": "",
@@ -88,31 +77,21 @@ def first_token(model: Any, first: str) -> int | None:
     return token
 
 
-def _logits(model: Any, first: int | None, inputs: Inputs) -> torch.Tensor:
+def _logits(model: Any, inputs: Inputs, first: int | None = None) -> torch.Tensor:
     """Return the logits of no match and of a match, shape (n, 2)."""
-    found: torch.Tensor = model.itm_head(encoded(model, inputs, first)[:, 0])
-    return found
+    logits: torch.Tensor = model.itm_head(encoded(model, inputs, first)[:, 0])
+    return logits
 
 
-def _parsed(weights: str, folder: Path) -> tuple[Pretrained, str, RankScore]:
-    name, options = split_options(weights, ("first", OPTION))
-    first = checked_option("first", options.get("first", "enc"), FIRST)
-    return pretrained(name, folder, default=DEFAULT), first, rank_score(options, MATCH)
+def _begins(model: Any, first: str) -> tuple[Callable[[Any, Inputs], torch.Tensor], str]:
+    return partial(_logits, first=first_token(model, first)), NOTES[first]
 
 
-def check(weights: str, folder: Path) -> None:
-    """Check the options and the files of a local checkpoint. Imports no torch."""
-    check_local(_parsed(weights, folder)[0], _RETRIEVAL)
+def _places(config: Any) -> int:
+    return int(config.text_config.max_position_embeddings)
 
 
-def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> CrossEncoder:
-    """Load a BLIP with a matching head."""
-    source, first, rank = _parsed(weights, folder)
-    model, processor, what = loaded(_RETRIEVAL, source, device=device, dtype=dtype)
-    prepare = Preparation(processor, model.config.text_config.max_position_embeddings, model)
-    head = partial(_logits, model, first_token(model, first))
-    encoder = CrossEncoder(head, prepare, rank=rank, fingerprint=f"{what} {first}", note=NOTES[first])
-    return tried(encoder, source.asked)
+ITM = MatchingHead(architecture=_RETRIEVAL, logits=_logits, places=_places, match=MATCH, begins=_begins)
 
 
 # ``blip-vqa:WEIGHTS``: BLIP for question answering, which generates its answers (Li et al. 2022, section 5.3).
@@ -124,7 +103,6 @@ def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: 
 # generates the reply greedily (the authors use a beam search with three beams). A question begins with ``[ENC]``, as
 # in the authors' code; ``?first=cls`` is for checkpoints that were trained in transformers.
 
-VQA_DEFAULT = "Salesforce/blip-vqa-base"
 LONGEST = 20  # tokens of a generated answer
 _ANSWERING = Architecture(kind="blip", model="BlipForQuestionAnswering", processor="BlipProcessor")
 
@@ -132,8 +110,10 @@ _ANSWERING = Architecture(kind="blip", model="BlipForQuestionAnswering", process
 class WrittenReplies:
     """Replies of a decoder: the likeliest choice, or a generated answer."""
 
-    def __init__(self, model: Any, prepare: Preparation, *, first: str, mode: str) -> None:
+    def __init__(self, model: Any, prepare: Preparation, options: Options, _: Path) -> None:
+        first, mode = options["first"], options["mode"]
         self.note = NOTES[first]
+        self.mark = f"{mode} {first}"
         self._model = model
         self._prepare = prepare
         self._first = first_token(model, first)
@@ -215,24 +195,4 @@ class WrittenReplies:
         return [answer.strip() for answer in answers]
 
 
-def _parsed_blip_vqa(weights: str, folder: Path) -> tuple[Pretrained, str, str]:
-    name, options = split_options(weights, ("mode", "first"))
-    mode = checked_option("mode", options.get("mode", MODES[0]), MODES)
-    first = checked_option("first", options.get("first", "enc"), FIRST)
-    return pretrained(name, folder, default=VQA_DEFAULT), mode, first
-
-
-def check_vqa(weights: str, folder: Path) -> None:
-    """Check the options and the files of a local checkpoint. Imports no torch."""
-    check_local(_parsed_blip_vqa(weights, folder)[0], _ANSWERING)
-
-
-def build_vqa(
-    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32"
-) -> QuestionAnswerer:
-    """Load a BLIP that answers questions."""
-    source, mode, first = _parsed_blip_vqa(weights, folder)
-    model, processor, what = loaded(_ANSWERING, source, device=device, dtype=dtype)
-    prepare = Preparation(processor, model.config.text_config.max_position_embeddings, model)
-    replies = WrittenReplies(model, prepare, first=first, mode=mode)
-    return tried(QuestionAnswerer(replies, prepare, fingerprint=f"{what} {mode} {first}"), source.asked)
+VQA = AnsweringHead(architecture=_ANSWERING, places=_places, replies=WrittenReplies)

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.models.attention import ROLLOUT, attention, cells, mean_of_heads, rolled_out
-from vlgate.models.checkpoints.architecture import Architecture, check_local, checked_option, loaded
-from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
-from vlgate.models.checkpoints.load_errors import tried
-from vlgate.models.cross.answer_lists import MODES, AnswerList, answer_list, answers_file, read_answers
-from vlgate.models.cross.cross_encoder import Inputs, MatchingHead, Preparation, QuestionAnswerer
+from vlgate.models.checkpoints.architecture import Architecture
+from vlgate.models.cross.answer_lists import answer_list, answers_file
+from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation
+from vlgate.models.loading.catalogue import Options
 from vlgate.types import Ask, Attended, FloatArray
 
 if TYPE_CHECKING:
@@ -111,7 +110,6 @@ def aligned(reply: Any, length: int, grid: torch.Tensor, tokens: list[list[str]]
 # so there is no threshold. transformers has no class with the two-class head, and the checkpoints on the hub do not
 # contain it.
 
-DEFAULT = "dandelin/vilt-b32-finetuned-coco"
 _RETRIEVAL = Architecture(kind="vilt", model="ViltForImageAndTextRetrieval", processor="ViltProcessor")
 
 
@@ -189,26 +187,16 @@ def _positions(embeddings: Any, size: tuple[int, int], padded: tuple[int, int]) 
     return found
 
 
-def preparation(model: Any, processor: Any) -> Preparation:
-    """Return the preparation of images and texts for a ViLT; published checkpoints have 40 token positions."""
-    return Preparation(processor, model.config.max_position_embeddings, model)
-
-
 def _rank(model: Any, inputs: Inputs) -> torch.Tensor:
     found: torch.Tensor = model.rank_output(pooled(model.vilt, inputs))
     return found
 
 
-HEAD = MatchingHead(
-    default=DEFAULT,
-    architecture=_RETRIEVAL,
-    logits=_rank,
-    places=lambda config: config.max_position_embeddings,
-    match=None,
-    align=alignment,
-    roll=rollout,
-)
-check, build = HEAD.check, HEAD.build
+def _places(config: Any) -> int:
+    return int(config.max_position_embeddings)  # 40 in published checkpoints
+
+
+RANKING = MatchingHead(architecture=_RETRIEVAL, logits=_rank, places=_places, match=None, align=alignment, roll=rollout)
 
 
 # ``vilt-vqa:WEIGHTS``: ViLT fine-tuned to choose among the answers of VQA v2 (Kim et al. 2021, section 4.4).
@@ -217,7 +205,6 @@ check, build = HEAD.check, HEAD.build
 # the label with the highest logit of all. The labels are in the checkpoint's ``config.json``; ``answers=FILE`` gives
 # others.
 
-VQA_DEFAULT = "dandelin/vilt-b32-finetuned-vqa"
 _ANSWERING = Architecture(kind="vilt", model="ViltForQuestionAnswering", processor="ViltProcessor")
 _WHERE = "the labels in the order of its logits, which a published checkpoint has as id2label in its config.json"
 
@@ -225,9 +212,11 @@ _WHERE = "the labels in the order of its logits, which a published checkpoint ha
 class LabelReplies:
     """Replies of a classifier over a fixed list of labels."""
 
-    def __init__(self, model: Any, answers: AnswerList) -> None:
+    def __init__(self, model: Any, _: Preparation, options: Options, folder: Path) -> None:
+        file, config = answers_file(options["answers"], folder, None, ()), model.config
         self._model = model
-        self._answers = answers
+        self._answers = answer_list(file, config.id2label, config.num_labels, mode=options["mode"], where=_WHERE)
+        self.mark = self._answers.fingerprint
 
     @property
     def note(self) -> str:
@@ -243,29 +232,4 @@ class LabelReplies:
         return self._answers.choose(logits, questions)
 
 
-def _parsed(weights: str, folder: Path) -> tuple[Pretrained, str, Path | None]:
-    name, options = split_options(weights, ("mode", "answers"))
-    mode = checked_option("mode", options.get("mode", MODES[0]), MODES)
-    file = answers_file(options.get("answers", ""), folder, None, ())
-    return pretrained(name, folder, default=VQA_DEFAULT), mode, file
-
-
-def check_vqa(weights: str, folder: Path) -> None:
-    """Check the options and the files of a local checkpoint. Imports no torch."""
-    source, _, file = _parsed(weights, folder)
-    check_local(source, _ANSWERING)
-    if file is not None:
-        read_answers(file)
-
-
-def build_vqa(
-    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32"
-) -> QuestionAnswerer:
-    """Load a ViLT that answers questions."""
-    source, mode, file = _parsed(weights, folder)
-    model, processor, what = loaded(_ANSWERING, source, device=device, dtype=dtype)
-    config = model.config
-    answers = answer_list(file, config.id2label, config.num_labels, mode=mode, where=_WHERE)
-    replies = LabelReplies(model, answers)
-    found = QuestionAnswerer(replies, preparation(model, processor), fingerprint=f"{what} {answers.fingerprint}")
-    return tried(found, source.asked)
+VQA = AnsweringHead(architecture=_ANSWERING, places=_places, replies=LabelReplies)

@@ -9,7 +9,6 @@ scores; if a model was trained with a sigmoid, they give the decision threshold.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,11 +25,11 @@ from vlgate.models.attention import (
     patches_rolled_out,
     whole,
 )
-from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, read_config, weights_form
+from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
 from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys, stacked
 from vlgate.models.checkpoints.load_errors import missing_package
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
-from vlgate.models.dual.families import FAMILIES, Family, context, family_of
+from vlgate.models.dual.families import Family, context, family_of
 from vlgate.models.dual.features import TRIED, apart, in_groups, sigmoid_threshold, threshold_note, told, unit_rows
 from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import Attended, FloatArray, LazyImage, Match
@@ -209,49 +208,33 @@ def _check_words(source: Pretrained, tokenizer: Any, known: int) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedFamily:
-    """The name before the colon of ``--model``: a family, or ``dual`` for any of them."""
-
-    name: str
-    default: str = ""
-
-    def check(self, weights: str, folder: Path) -> None:
-        """Check the file names and the configuration of a local folder. Imports no torch."""
-        source = pretrained(weights, folder, default=self.default)
-        if source.local:
-            self._family(source)
-            weights_form(folder_of(source))
-
-    def build(self, weights: str = "", *, folder: Path, device: str = "cpu", dtype: str = "float32") -> DualModel:
-        """Load a dual encoder."""
-        source = pretrained(weights, folder, default=self.default)
-        family = self._family(source)
-        try:
-            import transformers
-        except ModuleNotFoundError as error:
-            raise missing_package(error.name or "transformers", "hf") from None
-        tokenizer = load_processor(transformers.AutoTokenizer, source)
-        # Pillow resizes as in training; torchvision's results differ slightly.
-        images = load_processor(transformers.AutoImageProcessor, source, backend="pil")
-        cls = getattr(transformers, family.model_types[read_config(source)["model_type"]])
-        model = load_model(cls, source, device=device, dtype=dtype, may_miss=family.may_miss)
-        _check_words(source, tokenizer, model.config.text_config.vocab_size)
-        what = (identity(source), transformers.__version__, classes_of(tokenizer, images), dtype)
-        return DualModel(model, tokenizer, images, family=family, fingerprint=" ".join(what))
-
-    def _family(self, source: Pretrained) -> Family:
-        name = "" if self.name == "dual" else self.name
-        return family_of(read_config(source), folder_of(source), asked=source.asked, name=name)
+def check(weights: str, folder: Path, *, name: str = "dual") -> None:
+    """Check the file names and the configuration of a local folder. Imports no torch."""
+    source, _ = requested(name, weights, folder)
+    if source.local:
+        _family(name, source)
+        weights_form(folder_of(source))
 
 
-_NAMED = {family.name: NamedFamily(name=family.name, default=family.default) for family in FAMILIES}
-CLIP = _NAMED["clip"]
-SIGLIP = _NAMED["siglip"]
-SIGLIP2 = _NAMED["siglip2"]
-ALIGN = _NAMED["align"]
-ALTCLIP = _NAMED["altclip"]
-METACLIP2 = _NAMED["metaclip2"]
-CHINESE_CLIP = _NAMED["chinese-clip"]
-TIPSV2 = _NAMED["tipsv2"]
-DUAL = NamedFamily(name="dual")
+def build(
+    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32", *, name: str = "dual"
+) -> DualModel:
+    source, _ = requested(name, weights, folder)
+    family = _family(name, source)
+    try:
+        import transformers
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name or "transformers", "hf") from None
+    tokenizer = load_processor(transformers.AutoTokenizer, source)
+    # Pillow resizes as in training; torchvision's results differ slightly.
+    images = load_processor(transformers.AutoImageProcessor, source, backend="pil")
+    cls = getattr(transformers, family.model_types[read_config(source)["model_type"]])
+    model = load_model(cls, source, device=device, dtype=dtype, may_miss=family.may_miss)
+    _check_words(source, tokenizer, model.config.text_config.vocab_size)
+    what = (identity(source), transformers.__version__, classes_of(tokenizer, images), dtype)
+    return DualModel(model, tokenizer, images, family=family, fingerprint=" ".join(what))
+
+
+def _family(name: str, source: Pretrained) -> Family:
+    wanted = "" if name == "dual" else name
+    return family_of(read_config(source), folder_of(source), asked=source.asked, name=wanted)

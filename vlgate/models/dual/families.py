@@ -21,7 +21,6 @@ class Family:
 
     name: str
     model_types: Mapping[str, str]
-    default: str
     padding: Literal["longest", "max_length"] = "longest"
     length: int | None = None
     mask: bool = True
@@ -30,58 +29,33 @@ class Family:
 
 
 FAMILIES = (
-    Family(name="clip", model_types={"clip": "CLIPModel"}, default="openai/clip-vit-base-patch32"),
+    Family(name="clip", model_types={"clip": "CLIPModel"}),
     # The SigLIP encoders read the last position, which is padding for nearly every text, and get no mask. So padding
     # other than that of training changes the features (Zhai et al. 2023; transformers' pages on both models).
-    Family(
-        name="siglip",
-        model_types={"siglip": "SiglipModel"},
-        default="google/siglip-base-patch16-224",
-        padding="max_length",
-        mask=False,
-    ),
+    Family(name="siglip", model_types={"siglip": "SiglipModel"}, padding="max_length", mask=False),
     # Checkpoints of a fixed resolution are SiglipModels with Gemma's tokenizer, NaFlex checkpoints are Siglip2Models.
     Family(
         name="siglip2",
         model_types={"siglip": "SiglipModel", "siglip2": "Siglip2Model"},
-        default="google/siglip2-base-patch16-224",
         padding="max_length",
         mask=False,
         lowercase=True,
     ),
     # Training used 64 of the 512 positions. The feature is the state of the first token; BERT's pooler is not used.
-    Family(
-        name="align",
-        model_types={"align": "AlignModel"},
-        default="kakaobrain/align-base",
-        length=64,
-        may_miss=(r"text_model\.pooler\..*",),
-    ),
+    Family(name="align", model_types={"align": "AlignModel"}, length=64, may_miss=(r"text_model\.pooler\..*",)),
     # The authors use 77 of the 512 positions (FlagAI, examples/AltCLIP).
-    Family(name="altclip", model_types={"altclip": "AltCLIPModel"}, default="BAAI/AltCLIP", length=77),
-    Family(
-        name="metaclip2",
-        model_types={"metaclip_2": "MetaClip2Model"},
-        default="facebook/metaclip-2-worldwide-huge-quickgelu",
-    ),
+    Family(name="altclip", model_types={"altclip": "AltCLIPModel"}, length=77),
+    Family(name="metaclip2", model_types={"metaclip_2": "MetaClip2Model"}),
     # The authors use 52 of the 512 positions (OFA-Sys/Chinese-CLIP, cn_clip/clip/utils.py), and no pooler of BERT.
     Family(
         name="chinese-clip",
         model_types={"chinese_clip": "ChineseCLIPModel"},
-        default="OFA-Sys/chinese-clip-vit-base-patch16",
         length=52,
         may_miss=(r"text_model\.pooler\..*",),
     ),
     # The feature of a text is the mean over its tokens; the logit scale is in no published checkpoint.
-    Family(
-        name="tipsv2",
-        model_types={"tipsv2": "Tipsv2Model"},
-        default="google/tipsv2-b14",
-        length=64,
-        may_miss=(r"temperature",),
-    ),
+    Family(name="tipsv2", model_types={"tipsv2": "Tipsv2Model"}, length=64, may_miss=(r"temperature",)),
 )
-NAMES = tuple(family.name for family in FAMILIES)
 # Architectures that resemble a dual encoder, and what to do with them.
 _ELSEWHERE: Mapping[str, str] = {
     "blip": "for its contrastive score, write blip-itc:{}",

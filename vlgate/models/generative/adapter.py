@@ -14,16 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from vlgate.asking.batching import OVERFLOW, out_of_memory
-from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, VlgateError, nearest
-from vlgate.models.checkpoints.hub import (
-    Pretrained,
-    folder_of,
-    identity,
-    pretrained,
-    read_config,
-    split_options,
-    weights_form,
-)
+from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, VlgateError
+from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
 from vlgate.models.checkpoints.load_errors import DAMAGED, missing_package, one_line
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.dual.families import FAMILIES
@@ -33,11 +25,6 @@ from vlgate.models.generative.prompts import NO, VQASCORE, YES, choice_question,
 from vlgate.models.generative.reading import Asked
 from vlgate.types import TIED, Ask, Compare, FloatArray, Match, images_of
 
-OPTIONS = {
-    "score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"),
-    "mode": ("choices", "generate"),
-    "device_map": ("one", "auto"),
-}
 MOST_NEW_TOKENS = 32
 _WRITTEN = "in upper or lower case, with or without a space before it"
 _CUT = f"of at most {MOST_NEW_TOKENS} tokens"
@@ -195,7 +182,7 @@ class Vlm:
 
 def check(weights: str, folder: Path) -> None:
     """Check that weights are named, that local ones are whole, and that the options are known; do not import torch."""
-    source, _ = _parse(weights, folder)
+    source, _ = requested("vlm", weights, folder)
     if source.local:
         _check_kind(source)
         weights_form(folder_of(source))
@@ -210,17 +197,9 @@ def _check_kind(source: Pretrained) -> None:
         )
 
 
-def _parse(weights: str, folder: Path) -> tuple[Pretrained, dict[str, str]]:
-    name, chosen = split_options(weights, tuple(OPTIONS))
-    for option, value in chosen.items():
-        if value not in OPTIONS[option]:
-            raise ModelLoadError(f"vlm:{weights}: {option}={value!r} is unknown; {nearest(value, OPTIONS[option])}")
-    return pretrained(name, folder), {option: values[0] for option, values in OPTIONS.items()} | chosen
-
-
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Vlm:
     """Load a generative model."""
-    source, options = _parse(weights, folder)
+    source, options = requested("vlm", weights, folder)
     try:
         import transformers
     except ModuleNotFoundError as error:
@@ -229,7 +208,7 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
     processor = load_processor(transformers.AutoProcessor, source)
     spread = {"device_map": "auto"} if options["device_map"] == "auto" else {}
     model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype, **spread)
-    settings = " ".join(f"{name}={value}" for name, value in sorted(options.items()))
+    settings = " ".join(f"{name}={options[name]}" for name in ("device_map", "mode", "score"))
     what = f"{identity(source)} {transformers.__version__} {dtype} {classes_of(processor)} {settings}"
     engine = engine_for(model, processor)
     check_reading(engine, source.asked, dtype)

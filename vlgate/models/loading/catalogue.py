@@ -12,55 +12,110 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from vlgate.errors import ModelLoadError
-
-# Read ``models.toml``, the list of models that ``--model`` takes by name.
+from vlgate.errors import ModelLoadError, nearest
 
 FILE = Path(__file__).with_name("models.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredModel:
-    """One section of ``models.toml``.
+class Option:
+    """What may follow the weights as ``?name=value``: one of ``values``, the default first, or a free ``form``."""
 
-    ``build`` is the ``module:callable`` that builds the model. ``check`` is a function of (weights, folder) that raises
-    ModelLoadError before anything is loaded; empty if there is nothing to check. ``files`` is a function of (weights,
-    folder, default) that tells what the files hold; see ``contents``. The file explains the other fields.
-    """
+    help: str = ""
+    values: tuple[str, ...] = ()
+    form: str = ""
+    default: str = ""
 
+
+class Options(dict[str, str]):
+    """The options that a user gave; one that was not given reads as its default, empty if it has none."""
+
+    def __init__(self, given: Mapping[str, str], known: Mapping[str, Option]) -> None:
+        super().__init__(given)
+        self._known = known
+
+    def __missing__(self, name: str) -> str:
+        return next(iter(self._known[name].values), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpec:
+    """One section of ``models.toml``, which explains the fields."""
+
+    name: str
     build: str
     can: tuple[str, ...]
-    check: str = ""
     files: str = ""
     weights: str = ""
     form: str = ""
+    options: Mapping[str, Option] = field(default_factory=dict)
     licence: str = ""
     millions: int | None = None
     packages: tuple[str, ...] = ()
     extra: str = ""
     note: str = ""
 
+    def parsed(self, weights: str) -> tuple[str, Options]:
+        """Split what a user wrote after the colon into the weights and the options, whose values are checked."""
+        rest, given = split_options(weights, self.options)
+        for name, value in given.items():
+            known = self.options[name].values
+            if known and value not in known:
+                raise ModelLoadError(f"{name}={value!r}: expected {' or '.join(known)}; {nearest(value, known)}")
+        return rest, Options(given, self.options)
+
+
+def split_options(weights: str, allowed: Collection[str]) -> tuple[str, dict[str, str]]:
+    """Split weights from the options after the question mark; values are not URL-decoded.
+
+    >>> split_options("org/name?regions=vg.tsv&mode=open", ("regions", "mode"))
+    ('org/name', {'regions': 'vg.tsv', 'mode': 'open'})
+    """
+    rest, mark, tail = weights.partition("?")
+    found: dict[str, str] = {}
+    for part in tail.split("&") if mark else ():
+        name, _, value = part.partition("=")
+        if name not in allowed:
+            raise ModelLoadError(f"weights={weights!r}: unknown option {name!r}; {nearest(name, sorted(allowed))}")
+        if not value or name in found:
+            raise ModelLoadError(
+                f"weights={weights!r}: the option {name!r} needs exactly one value; write {name}=VALUE once"
+            )
+        found[name] = value
+    return rest, found
+
 
 @cache
-def registered() -> Mapping[str, RegisteredModel]:
+def registered() -> Mapping[str, ModelSpec]:
     """Return the registered models by name.
 
     >>> registered()["oracle"].build
     'vlgate.models.reference.controls:Oracle'
     """
-    found = {}
-    for name, section in tomllib.loads(FILE.read_text(encoding="utf-8")).items():
-        lists = {key: tuple(value) for key, value in section.items() if isinstance(value, list)}
-        found[name] = RegisteredModel(**{**section, **lists})
-    return MappingProxyType(found)
+    sections = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return MappingProxyType({name: _spec(name, sections) for name in sections})
+
+
+def _spec(name: str, sections: Mapping[str, Any]) -> ModelSpec:
+    section = sections[name]
+    options = section.get("options", {})
+    if isinstance(options, str):  # those of another model
+        options = sections[options]["options"]
+    known = {option: Option(**_with_tuples(settings)) for option, settings in options.items()}
+    return ModelSpec(name=name, **_with_tuples({**section, "options": known}))
+
+
+def _with_tuples(section: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in section.items()}
 
 
 GROUP = "vlgate.models"
@@ -113,18 +168,12 @@ _WEIGHTS = (".safetensors", ".bin", ".pt")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    """What is known of one model without loading it.
+    """What is known of one model without loading it; the fields of ``models.toml`` and these.
 
-    ``name``: the name, as in ``--model NAME``. ``offered_by``: the package that offers the model, with its version;
-    empty for vlgate itself. ``target``: the ``module:callable`` that builds the model. ``can``: what the model can do,
-    out of match, encode, answer, compare and perplexity; empty if that is not known. ``weights``: the default weights,
-    a hub repository; empty if there are none. ``form``: what to write after the colon if there are no default weights;
-    empty if nothing is needed. ``licence``: the licence of the default weights; empty if their model card names none.
-    ``millions``: parameters of the default weights, in millions; None if that is not known. ``source``: the address of
-    the model card that these facts are from. ``extra``: the extra of vlgate that installs the packages that the model
-    needs. ``lacking``: the needed packages that are not installed. ``cached``: bytes of the default weights in the
-    hub's cache on this machine; 0 if they are not cached, None if the cache cannot be read. ``note``: what else a user
-    must know.
+    ``offered_by`` names the package that offers the model, with its version; it is empty for vlgate itself. ``source``
+    is the address of the model card that the facts are from, and ``lacking`` the needed packages that are not
+    installed. ``cached`` are the bytes of the default weights in the hub's cache on this machine: 0 if they are not
+    there, None if the cache cannot be read.
     """
 
     name: str
@@ -176,19 +225,14 @@ def cached_weights() -> dict[str, int] | None:
 
 def _entry(name: str, here: Mapping[str, int] | None) -> ModelEntry:
     known = registered()[name]
+    copied = ("can", "weights", "form", "licence", "millions", "extra", "note")
     return ModelEntry(
         name=name,
         target=known.build,
-        can=known.can,
-        weights=known.weights,
-        form=known.form,
-        licence=known.licence,
-        millions=known.millions,
         source=f"https://huggingface.co/{known.weights}" if known.weights else "",
-        extra=known.extra,
         lacking=tuple(package for package in known.packages if find_spec(package) is None),
         cached=here.get(known.weights, 0) if known.weights and here is not None else None,
-        note=known.note,
+        **{name: getattr(known, name) for name in copied},
     )
 
 

@@ -15,7 +15,7 @@ from vlgate import __version__
 from vlgate.errors import ModelLoadError, described, nearest
 from vlgate.models.checkpoints.device import check_dtype, pick_device
 from vlgate.models.checkpoints.fingerprint import digest, digest_path, digest_source
-from vlgate.models.loading.catalogue import all_offered, offered, registered
+from vlgate.models.loading.catalogue import ModelSpec, all_offered, offered, registered
 
 # Import the callable ``package.module:name``, call it with the arguments that it takes, and check what it returns.
 #
@@ -75,9 +75,15 @@ def _import(module: str, what: str) -> object:
         raise ModelLoadError(f"{what}: importing {module!r} raised {described(error)}") from error
 
 
-def named_arguments(made_by: Callable[..., object], weights: str, what: str) -> tuple[str, ...]:
+def named_arguments(
+    made_by: Callable[..., object], weights: str, what: str, spec: ModelSpec | None = None
+) -> tuple[str, ...]:
     """Return which of the arguments that vlgate passes a callable takes."""
     offered = {"device", "dtype", "seed", "folder"} | ({"weights"} if weights else set())
+    if spec is not None:
+        offered.add("name")
+        if spec.form and not weights:
+            raise ModelLoadError(f"{what}: it needs weights; write {spec.form} after a colon")
     parameters = _parameters(made_by)
     named = tuple(name for name in parameters if name in offered)
     if weights and "weights" not in named:
@@ -155,6 +161,10 @@ class _Spec:
     offered_by: str = ""
 
     @property
+    def registered(self) -> ModelSpec | None:
+        return None if self.own or self.offered_by else registered()[self.name]
+
+    @property
     def what(self) -> str:
         """The model as the user named it, for messages."""
         named = f"model={self.name + (':' + self.weights if self.weights else '')!r}"
@@ -168,10 +178,10 @@ def check(spec: str, *, folder: Path | None = None) -> None:
     """
     folder = folder or Path.cwd()
     parsed = _parse(spec, folder)
-    if not parsed.own and not parsed.offered_by:
-        named_arguments(import_target(parsed.target, parsed.what), parsed.weights, parsed.what)
-        if checked_by := registered()[parsed.name].check:
-            import_target(checked_by, parsed.what)(parsed.weights, folder)
+    if (model_spec := parsed.registered) is not None:
+        made_by = import_target(parsed.target, parsed.what)
+        named_arguments(made_by, parsed.weights, parsed.what, model_spec)
+        _check_first(model_spec, parsed.weights, folder)
         return
     module = parsed.target.partition(":")[0]
     if not can_be_found(module, folder):
@@ -182,6 +192,15 @@ def check(spec: str, *, folder: Path | None = None) -> None:
             f"{parsed.what}: {module!r} is neither a registered model ({known}) nor a module that can be imported "
             f"from {folder}; start in the folder that contains the module, or install its package"
         )
+
+
+def _check_first(spec: ModelSpec, weights: str, folder: Path) -> None:
+    """Call the function ``check`` beside the model's ``build``, if there is one."""
+    module, _, builder = spec.build.partition(":")
+    check_of = getattr(importlib.import_module(module), builder.replace("build", "check", 1), None)
+    if builder.startswith("build") and check_of is not None:
+        by_name = {"name": spec.name} if "name" in _parameters(check_of) else {}
+        check_of(weights, folder, **by_name)
 
 
 def needs_images(spec: str) -> bool:
@@ -212,8 +231,8 @@ def load(
     if parsed.own:
         put_on_path(folder)
     made_by = import_target(parsed.target, parsed.what)
-    on_offer = {"dtype": dtype, "seed": seed, "weights": parsed.weights, "folder": folder}
-    named = named_arguments(made_by, parsed.weights, parsed.what)
+    on_offer = {"dtype": dtype, "seed": seed, "weights": parsed.weights, "folder": folder, "name": parsed.name}
+    named = named_arguments(made_by, parsed.weights, parsed.what, parsed.registered)
     arguments = {name: pick_device(device, worker) if name == "device" else on_offer[name] for name in named}
     model = call(made_by, arguments, parsed.what)
     settings = [f"{name}={on_offer[name]}" for name in ("dtype", "seed") if name in named]
@@ -226,7 +245,7 @@ def load(
         weights=parsed.weights,
         fingerprint=fingerprint,
         model=model,
-        registered=not parsed.own and not parsed.offered_by,
+        registered=parsed.registered is not None,
         device=str(arguments.get("device", "")),
     )
 
@@ -240,7 +259,8 @@ def takes(spec: str, argument: str, *, folder: Path) -> bool:
     parsed = _parse(spec)
     if parsed.own:
         put_on_path(folder)
-    return argument in named_arguments(import_target(parsed.target, parsed.what), parsed.weights, parsed.what)
+    made_by = import_target(parsed.target, parsed.what)
+    return argument in named_arguments(made_by, parsed.weights, parsed.what, parsed.registered)
 
 
 def _depends_on(model: object, made_by: Callable[..., object], parsed: _Spec, folder: Path) -> tuple[str, ...]:

@@ -10,13 +10,11 @@ from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
 from vlgate.errors import ModelLoadError, nearest
-from vlgate.models.checkpoints.hub import split_options
+from vlgate.models.loading.catalogue import registered, split_options
 
 FORM = "expected openai:https://HOST/v1#MODEL?option=value&..., for example openai:http://localhost:8000/v1#llava"
 KEY = "OPENAI_API_KEY"
-OPTIONS = (
-    "concurrency", "format", "insecure", "key_env", "logprobs", "max_tokens", "retries", "rpm", "size", "timeout",
-)  # fmt: skip
+OPTIONS = tuple(sorted(registered()["openai"].options))
 _NUMBERS = {"concurrency": 256, "max_tokens": 1_000_000, "rpm": 1_000_000, "size": 65_536, "timeout": 86_400}
 
 

@@ -11,10 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from vlgate.errors import ModelLoadError, NoReplyError
-from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, split_options
+from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained
 from vlgate.models.checkpoints.load_errors import damaged, missing_package, one_line
 from vlgate.models.checkpoints.transformers_loading import load_model, no_bars
-from vlgate.models.text.language_models import causal, masked
+from vlgate.models.loading.catalogue import split_options
+from vlgate.models.text import language_models
 from vlgate.models.text.text_only import ENDLESS, loaded, log_probabilities, longest_text
 from vlgate.types import FloatArray
 
@@ -187,8 +188,8 @@ def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dt
     """Load a causal language model by its hub repository or folder, or a masked one as ``masked:NAME``."""
     kind, _, name = weights.partition(":")
     if kind == "masked" and name:
-        return Plausibility(masked(name, folder, device=device, dtype=dtype))
-    return Plausibility(causal(weights, folder, device=device, dtype=dtype))
+        return Plausibility(language_models.build_masked(name, folder, device=device, dtype=dtype))
+    return Plausibility(language_models.build(weights, folder, device=device, dtype=dtype))
 
 
 # Grammaticality: a classifier trained on CoLA, and the likelihood of a text against that of its original.

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.errors import ModelLoadError, nearest
-from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.hub import pretrained, requested
 from vlgate.models.text.text_only import (
     ENDLESS,
     TextModel,
@@ -23,9 +23,6 @@ from vlgate.types import FloatArray
 
 # ``gpt2:``, ``gpt1:`` and ``causal:NAME``: causal language models, which score texts by their perplexity.
 
-GPT2 = "openai-community/gpt2"
-GPT1 = "openai-community/openai-gpt"
-VARIANTS = ("mean", "valse")
 STRIDE = 3  # tokens per window in VALSE's released script
 
 
@@ -98,48 +95,18 @@ def valse_perplexity(surprisals: Sequence[float]) -> float:
     return math.exp(total / begins[-1])
 
 
-def check_gpt2(weights: str, folder: Path) -> None:
-    """Raise ModelLoadError if the weights of ``gpt2:`` or their options are wrong; imports no torch."""
-    _parse(weights, folder, GPT2)
+def check(weights: str, folder: Path, *, name: str) -> None:
+    """Check the weights and their options; imports no torch."""
+    requested(name, weights, folder)
 
 
-def check_gpt1(weights: str, folder: Path) -> None:
-    """Raise ModelLoadError if the weights of ``gpt1:`` or their options are wrong; imports no torch."""
-    _parse(weights, folder, GPT1)
-
-
-def check_causal(weights: str, folder: Path) -> None:
-    """Raise ModelLoadError if the weights of ``causal:`` or their options are wrong; imports no torch."""
-    _parse(weights, folder, "")
-
-
-def _parse(weights: str, folder: Path, default: str) -> tuple[Pretrained, str]:
-    name, chosen = split_options(weights, ("variant",))
-    variant = chosen.get("variant", VARIANTS[0])
-    if variant not in VARIANTS:
-        raise ModelLoadError(f"weights={weights!r}: variant={variant!r} is unknown; {nearest(variant, VARIANTS)}")
-    return pretrained(name, folder, default=default), variant
-
-
-def gpt2(folder: Path, weights: str = "", device: str = "cpu", dtype: str = "float32") -> Causal:
-    """Load GPT-2, by default the smallest; see ``causal``."""
-    return _causal(*_parse(weights, folder, GPT2), device, dtype)
-
-
-def gpt1(folder: Path, weights: str = "", device: str = "cpu", dtype: str = "float32") -> Causal:
-    """Load the first GPT. It has no beginning-of-text token, so the first token is not counted. See ``causal``."""
-    return _causal(*_parse(weights, folder, GPT1), device, dtype)
-
-
-def causal(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Causal:
-    """Load any causal language model of transformers."""
-    return _causal(*_parse(weights, folder, ""), device, dtype)
-
-
-def _causal(source: Pretrained, variant: str, device: str, dtype: str) -> Causal:
+def build(
+    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32", *, name: str = "causal"
+) -> Causal:
+    source, options = requested(name, weights, folder)
     model, tokenizer, what = loaded(source, "AutoModelForCausalLM", device, dtype)
     check_left_to_right(model, source.asked)
-    return Causal(model, tokenizer, variant=variant, fingerprint=f"{what} {variant}")
+    return Causal(model, tokenizer, variant=options["variant"], fingerprint=f"{what} {options['variant']}")
 
 
 # ``masked:NAME``: masked language models, which score texts by their pseudo-perplexity.
@@ -196,12 +163,10 @@ class Masked(TextModel):
 
 
 def check_masked(weights: str, folder: Path) -> None:
-    """Raise ModelLoadError if the weights of ``masked:`` or their options are wrong; imports no torch."""
     pretrained(weights, folder)
 
 
-def masked(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Masked:
-    """Load any masked language model of transformers; the arguments are those of ``causal``, without variants."""
+def build_masked(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Masked:
     source = pretrained(weights, folder)
     model, tokenizer, what = loaded(source, "AutoModelForMaskedLM", device, dtype)
     if tokenizer.mask_token_id is None:

@@ -9,17 +9,17 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vlgate.asking.items import gets_names
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.load_errors import missing_package
 from vlgate.models.regions.inputs import RegionInputs, check_regions, load_tokenizer, region_source, text_length
+from vlgate.models.regions.region_models import RegionModel
 from vlgate.models.regions.volta.config import ANSWERS, ORIGINAL, UNUSED, Config, aliases, shapes
 from vlgate.models.regions.volta.encoder import Seen, Weights, logits, with_overall
-from vlgate.models.regions.volta.sources import VILBERT_MT, WeightsFile, find
-from vlgate.types import FloatArray, LazyImage, Match
+from vlgate.models.regions.volta.sources import WeightsFile, find
+from vlgate.types import FloatArray, Match
 
 if TYPE_CHECKING:
     import torch
@@ -133,33 +133,25 @@ def placed(tensors: Mapping[str, torch.Tensor], device: str, dtype: torch.dtype)
 # Bugliarello et al. (TACL 2021) and Lu et al. (CVPR 2020). They are on no hub: a user names a file or folder.
 
 
-class Volta:
+class Volta(RegionModel):
     """A model of VOLTA's family as a matcher.
 
     ``decision_threshold`` is 0 if the head classifies pairs, and None if it ranks them or the score is a raw logit.
-    ``cut_texts`` collects the texts that were cut.
     """
 
     def __init__(self, source: WeightsFile, weights: Weights, inputs: RegionInputs, *, fingerprint: str) -> None:
-        config = source.config
+        super().__init__(inputs, fingerprint=fingerprint + source.rank.mark)
         self._rank = source.rank
-        self.fingerprint = fingerprint + self._rank.mark
-        self.cut_texts: set[str] = set()
         self.decision_threshold = self._rank.threshold
-        self._config = config
+        self._config = source.config
         self._weights = weights
-        self._inputs = inputs
-        self._logits: Callable[[Seen], torch.Tensor] = partial(logits, config, weights, task=source.task)
+        self._logits: Callable[[Seen], torch.Tensor] = partial(logits, source.config, weights, task=source.task)
 
     def compile(self) -> None:
         """Compile the whole model with ``torch.compile``, in place."""
         import torch
 
         self._logits = torch.compile(self._logits)
-
-    @property
-    def image_names(self) -> bool:
-        return gets_names(self._inputs.source)
 
     @property
     def note(self) -> str:
@@ -173,14 +165,6 @@ class Volta:
             scores = self._logits(seen).float().cpu().numpy()
         self.cut_texts.update(compress((pair.text for pair in pairs), cut))
         return self._rank.of(scores)
-
-    def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
-        return self._inputs.boxes(images)
-
-    def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        keys, cut = self._inputs.text_keys(texts)
-        self.cut_texts.update(compress(texts, cut))
-        return keys
 
     def _seen(self, pairs: Sequence[Match]) -> tuple[Seen, list[bool]]:
         tokens, cut = self._inputs.tokens([pair.text for pair in pairs])
@@ -197,7 +181,14 @@ class Volta:
         return seen, cut
 
 
-def _built(name: str, weights: str, folder: Path, device: str, dtype: str) -> Volta:
+def check(weights: str, folder: Path, *, name: str) -> None:
+    """Check that the files exist and the configuration is valid; do not import torch."""
+    source = find(name, weights, folder)
+    check_regions(source.options["regions"], folder)
+    _ = source.rank
+
+
+def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", *, name: str) -> Volta:
     source = find(name, weights, folder)
     try:
         import torch
@@ -221,11 +212,9 @@ def _inputs(source: WeightsFile, folder: Path, device: str, dtype: str) -> Regio
     beside = hub.Pretrained(asked=str(source.file), location=str(source.file.parent), revision=None, local=True)
     config, options = source.config, source.options
     return RegionInputs(
-        tokenizer=_tokenizer(beside, folder, options.get("tokenizer", ""), config.vocabulary),
-        source=region_source(
-            options.get("regions", ""), folder, device, dtype, width=config.features, count=source.regions
-        ),
-        length=text_length(options.get("max_length", ""), config.longest),
+        tokenizer=_tokenizer(beside, folder, options["tokenizer"], config.vocabulary),
+        source=region_source(options["regions"], folder, device, dtype, width=config.features, count=source.regions),
+        length=text_length(options["max_length"], config.longest),
         width=config.features,
         device=torch.device(device),
         dtype=torch.float32,  # half precision is too coarse for the mean, areas, and VL-BERT's waves
@@ -242,33 +231,3 @@ def _tokenizer(beside: hub.Pretrained, folder: Path, asked: str, vocabulary: int
             "was trained with: tokenizer=FOLDER"
         )
     return tokenizer
-
-
-def _builder(name: str) -> Callable[[str, Path, str, str, int], Volta]:
-    def build(
-        weights: str,
-        folder: Path,
-        device: str = "cpu",
-        dtype: str = "float32",
-        seed: int = 0,  # noqa: ARG001  # every builder gets one
-    ) -> Volta:
-        return _built(name, weights, folder, device, dtype)
-
-    return build
-
-
-def _checker(name: str) -> Callable[[str, Path], None]:
-    def check(weights: str, folder: Path) -> None:
-        source = find(name, weights, folder)
-        check_regions(source.options.get("regions", ""), folder)
-        _ = source.rank
-
-    return check
-
-
-vilbert, check_vilbert = _builder("volta-vilbert"), _checker("volta-vilbert")
-lxmert, check_lxmert = _builder("volta-lxmert"), _checker("volta-lxmert")
-uniter, check_uniter = _builder("volta-uniter"), _checker("volta-uniter")
-vl_bert, check_vl_bert = _builder("volta-vl-bert"), _checker("volta-vl-bert")
-visualbert, check_visualbert = _builder("volta-visualbert"), _checker("volta-visualbert")
-vilbert_12_in_1, check_vilbert_12_in_1 = _builder(VILBERT_MT), _checker(VILBERT_MT)
