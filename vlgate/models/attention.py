@@ -23,10 +23,7 @@ ATTENTION = "attention to regions"
 
 
 def attention(text: str, boxes: FloatArray, weights: FloatArray, method: str = ATTENTION) -> Attended:
-    """Return the attention of a text to the boxes of an image, in 0..1 of the largest.
-
-    ``boxes``: n boxes, shape (n, 4), in 0..1.
-    """
+    """Return the attention of a text to the boxes of an image, in 0..1 of the largest."""
     most = float(weights.max()) or 1.0
     return Attended(
         method=method,
@@ -97,30 +94,20 @@ def last_grid(visual: Any) -> LastGrid | None:
 
 
 def centre(size: tuple[int, int]) -> Box:
-    """Return the largest square in the middle of an image of this width and height.
-
-    >>> centre((400, 300))
-    (0.125, 0.0, 0.875, 1.0)
-    """
+    """Return the largest square in the middle of an image of this width and height."""
     return _square(size, min(size))
 
 
 def padded(size: tuple[int, int]) -> Box:
-    """Return the smallest square around an image of this width and height.
-
-    >>> padded((400, 300))[1] < 0
-    True
-    """
+    """Return the smallest square around an image of this width and height."""
     return _square(size, max(size))
 
 
 def whole(size: tuple[int, int]) -> Box:  # noqa: ARG001  # a Frame of an image that is squeezed
-    """Return the whole image."""
     return WHOLE
 
 
 def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
-    """Return a map for each pair, or nothing if the encoder is not known or its features have no grid."""
     if encoders.grid is None:
         return []
     frames = {pair.image: encoders.frame(_size(pair.image.load())) for pair in pairs}
@@ -221,9 +208,6 @@ def rolled_out(layers: Sequence[FloatArray]) -> FloatArray:
     ``layers``: the attention of each layer, the first one first, each of shape (n, n): its rows sum to 1.
 
     Returns: an array of shape (n, n), whose rows sum to 1.
-
-    >>> rolled_out([np.array([[0.0, 1.0], [0.0, 1.0]])]).tolist()
-    [[0.5, 0.5], [0.0, 1.0]]
     """
     n = len(layers[0])
     found: FloatArray = np.eye(n)
@@ -255,9 +239,6 @@ def patches_rolled_out(layers: Sequence[FloatArray], text: str, frame: Box) -> A
 
 def cells(shape: tuple[int, int], frame: Box = WHOLE) -> FloatArray:
     """Return the boxes of the cells of a grid, row by row, shape (rows * columns, 4).
-
-    >>> cells((1, 2)).tolist()
-    [[0.0, 0.0, 0.5, 1.0], [0.5, 0.0, 1.0, 1.0]]
 
     ``shape``: the numbers of rows and columns.
     """

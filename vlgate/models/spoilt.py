@@ -70,7 +70,6 @@ SPOILT: Mapping[str, Spoilt] = MappingProxyType(
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that there is such a model, and its packages; import no torch."""
     if weights not in SPOILT:
         raise ModelLoadError(f"there is no spoilt model {weights!r}; {nearest(weights, SPOILT)}")
     if SPOILT[weights].model == LXMERT:
@@ -101,11 +100,7 @@ def _shuffle(file: Path, spoilt: Spoilt, seed: int) -> None:
 
 
 def moved(count: int, seed: int, name: str) -> list[int]:
-    """Return the numbers below ``count`` in an order in which none is at its own place.
-
-    >>> sorted(moved(5, 0, "a")) == list(range(5)) and all(place != one for place, one in enumerate(moved(5, 0, "a")))
-    True
-    """
+    """Return the numbers below ``count`` in an order in which none is at its own place."""
     order = generator(f"{seed}:spoilt:{name}").permutation(count)
     found = np.empty(count, np.int64)
     found[order] = np.roll(order, 1)  # one cycle through all of them

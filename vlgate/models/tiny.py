@@ -27,7 +27,6 @@ NEEDS_NOTHING = "--model=bag-of-words"
 
 
 def checkpoint(name: str) -> Path:
-    """Return the folder of an embedded model."""
     folder = Path(vlgate.__file__).parent / "fixtures" / "checkpoints" / name
     if not folder.is_dir():
         raise ModelLoadError(
@@ -37,7 +36,6 @@ def checkpoint(name: str) -> Path:
 
 
 def build_lxmert(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> Lxmert:
-    """Load ``tiny-lxmert``."""
     from vlgate.models.regions import lxmert
 
     check_lxmert(weights, folder)
@@ -60,7 +58,6 @@ def check_lxmert(weights: str, folder: Path) -> None:
 
 
 def build_clip(device: str = "cpu", dtype: str = "float32") -> OpenClip:
-    """Load ``tiny-clip``; the arguments are those of ``build_lxmert``."""
     from vlgate.models.dual import open_clip
 
     return open_clip.build(str(checkpoint(CLIP)), Path(), device, dtype)

@@ -80,7 +80,6 @@ def _check_words(source: Pretrained, tokenizer: Any, model: Any) -> None:
 
 
 def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype: str) -> tuple[Any, Any, str]:
-    """Load a checkpoint."""
     try:
         import transformers
     except ModuleNotFoundError as error:

@@ -22,7 +22,6 @@ _EXPECTED = "expected auto, cpu, cuda, cuda:N or mps"
 
 
 def pick_device(name: str = "auto", worker: int = 0) -> str:
-    """Return the device that a worker uses."""
     try:
         import torch
     except ModuleNotFoundError:
@@ -44,11 +43,7 @@ def pick_device(name: str = "auto", worker: int = 0) -> str:
 
 
 def device_name(device: str) -> str:
-    """Return the name and memory of a device; only a device of CUDA has more than its own name.
-
-    >>> device_name("cpu")
-    'cpu'
-    """
+    """Return the name and memory of a device; only a device of CUDA has more than its own name."""
     if not device.startswith("cuda"):
         return device
     import torch
@@ -58,7 +53,6 @@ def device_name(device: str) -> str:
 
 
 def check_dtype(name: str) -> None:
-    """Raise ModelLoadError if ``name`` is not one of ``DTYPES``."""
     if name not in DTYPES:
         raise ModelLoadError(f"dtype={name!r}: expected {', '.join(DTYPES)}; {nearest(name, DTYPES)}")
 
@@ -70,7 +64,6 @@ def check_device(name: str) -> None:
 
 
 def pick_dtype(name: str) -> torch.dtype:
-    """Return the torch dtype of a name in ``DTYPES``."""
     import torch
 
     check_dtype(name)
@@ -107,10 +100,6 @@ def room_on_gpu(workers: int, gpus: int, taken: int, free: int, total: int) -> s
     that this worker has taken so far. ``free``: the bytes that are free on it. ``total``: the bytes that it has.
 
     Returns: a sentence; empty if this worker has the GPU for itself, so that fewer workers would not help.
-
-    >>> gib = 2**30
-    >>> room_on_gpu(4, 1, 9 * gib, 2 * gib, 24 * gib)
-    '4 workers share the GPU: this one takes at least 9.0 GiB, 2.0 GiB of 24.0 GiB are free, so 2 fit; run with -n 2'
     """
     sharing = -(-workers // max(1, gpus))
     if gpus < 1 or sharing < 2:
@@ -137,7 +126,6 @@ def room_of(device: str, workers: int) -> str:
 
 
 def gpu_name(device: str) -> str:
-    """Return the name of a GPU, such as NVIDIA A100; empty for any other device."""
     if not device.startswith("cuda"):
         return ""
     import torch

@@ -21,7 +21,6 @@ def digest(*parts: str) -> str:
 
 
 def digest_path(path: Path) -> str:
-    """Return the SHA-256 of a file's content, or of the names and contents of all files in a folder."""
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.is_file())
         return digest(*(part for file in files for part in (file.relative_to(path).as_posix(), digest_path(file))))

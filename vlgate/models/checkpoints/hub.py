@@ -66,10 +66,7 @@ def requested(name: str, weights: str, folder: Path) -> tuple[Pretrained, Option
 
 
 def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:
-    """Parse the weights of ``--model NAME:WEIGHTS``. Imports nothing and uses no network.
-
-    ``default``: the repository if ``weights`` is empty.
-    """
+    """Parse the weights of ``--model NAME:WEIGHTS``. Imports nothing and uses no network."""
     asked = weights or default
     if not asked:
         raise ModelLoadError(f"no weights are named after the colon; {_FORMS}")
@@ -157,7 +154,6 @@ def _fetched(location: str, revision: str | None, cache: str) -> Path:
 
 
 def _shards(index: Path) -> list[str]:
-    """The files that an index of weights names."""
     try:
         files = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
         names = sorted({str(name) for name in files})
@@ -180,7 +176,6 @@ def _lost_shards(folder: Path, names: tuple[str, ...]) -> list[str]:
 
 
 def shard_paths(folder: Path, form: tuple[str, ...]) -> list[Path]:
-    """Return the files that hold the weights of a kind; see ``weights_form``."""
     single, index = form
     return [folder / single] if (folder / single).is_file() else [folder / shard for shard in _shards(folder / index)]
 
@@ -319,7 +314,6 @@ def _version(package: str) -> str:
 
 
 def _nothing(folder: Path, expected: str) -> str:
-    """The message about a folder without a checkpoint."""
     if any(folder.glob("*.gguf")) or re.search(r"gguf", str(folder), re.IGNORECASE):
         return f"{holdings(folder)}; expected {expected}; {GGUF}"
     return f"{holdings(folder)}; expected {expected}"
@@ -330,7 +324,6 @@ def _holds(folder: Path, names: Collection[str]) -> bool:
 
 
 def holdings(folder: Path) -> str:
-    """Return a list of the files in a folder, for messages."""
     names = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
     return f"{folder} holds {', '.join(names) or 'nothing'}"
 

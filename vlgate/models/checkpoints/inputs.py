@@ -21,7 +21,6 @@ T = TypeVar("T")
 
 
 def rgb_images(images: Sequence[LazyImage]) -> list[Image]:
-    """Decode images in threads."""
     return prepared(images, lambda image: image)
 
 
@@ -76,15 +75,11 @@ def stacked(tensors: Sequence[torch.Tensor], device: torch.device) -> torch.Tens
 
 
 def cut_texts(tokenizer: Any, texts: Sequence[str], length: int) -> set[str]:
-    """Return the texts that are longer than ``length`` tokens; see ``cut_off``."""
     return set(compress(texts, cut_off(tokenizer, texts, length)))
 
 
 def cut_off(tokenizer: Any, texts: Sequence[str], length: int) -> list[bool]:
-    """Return which texts lose their end if they are cut at ``length`` tokens, special tokens included.
-
-    ``length``: the model's context in tokens.
-    """
+    """Return which texts lose their end if they are cut at ``length`` tokens, special tokens included."""
     if not texts:
         return []
     # verbose=False: the tokenizer would warn of exactly the texts that are looked for here.

@@ -13,11 +13,7 @@ from vlgate.types import Answerer, Ask, LazyImage, Match, Matcher
 
 
 def missing_package(name: str, extra: str) -> ModelLoadError:
-    """Return the error for a package that is not installed; ``extra`` is the extra of vlgate that installs it.
-
-    >>> print(missing_package("transformers", "hf"))
-    needs transformers, which is not installed; pip install 'vlgate[hf]'
-    """
+    """Return the error for a package that is not installed; ``extra`` is the extra of vlgate that installs it."""
     return ModelLoadError(f"needs {name}, which is not installed; pip install 'vlgate[{extra}]'")
 
 
@@ -58,7 +54,6 @@ _MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError, No
 
 
 def tried(model: M, asked: str) -> M:
-    """Send a model one request about a blank image: a question, or a text to score."""
     from PIL import Image
 
     image = LazyImage(key="drawn", load=lambda: Image.new("RGB", (64, 64)))

@@ -69,11 +69,7 @@ _PACKAGES = {
 
 
 def quantised(config: Mapping[str, Any]) -> str:
-    """Return the method by which transformers takes a checkpoint to be quantised; empty if it does not.
-
-    >>> quantised({"text_config": {"quantization_config": {"quant_method": "awq"}}})
-    'awq'
-    """
+    """Return the method by which transformers takes a checkpoint to be quantised; empty if it does not."""
     text = config.get("text_config")
     for part in (config, text if isinstance(text, dict) else {}):
         settings = part.get("quantization_config")
@@ -115,11 +111,7 @@ def why_and_remedy(error: BaseException, config: Mapping[str, Any]) -> tuple[str
 
 
 def memory_remedy() -> str:
-    """Return what helps if a model does not fit the memory of its device.
-
-    >>> memory_remedy().partition(",")[0]
-    'run with --dtype bfloat16'
-    """
+    """Return what helps if a model does not fit the memory of its device."""
     return (
         "run with --dtype bfloat16, which takes half of the memory, on another --device, on several GPUs "
         f"(vlm:...?device_map=auto), or {SERVE}"
@@ -130,10 +122,7 @@ def memory_remedy() -> str:
 
 
 def merged(model: Any, source: Pretrained, base: Pretrained) -> tuple[Any, str]:
-    """Merge the adapter of a checkpoint into its base model.
-
-    ``base``: the checkpoint of the base model; ``source`` if both are in one folder.
-    """
+    """Merge the adapter of a checkpoint into its base model."""
     folder = folder_of(source)
     try:
         import peft

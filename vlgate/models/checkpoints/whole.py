@@ -68,10 +68,7 @@ def check_type(cls: Any, asked: str, config: Mapping[str, Any]) -> None:
 
 
 def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Collection[str]) -> None:
-    """Check that no weight is missing or of another size.
-
-    ``info``: the loading info that ``from_pretrained(..., output_loading_info=True)`` returns.
-    """
+    """Check that no weight is missing or of another size."""
     lost = dict.fromkeys(info["missing_keys"], "missing")
     lost |= {key: f"of shape {tuple(has)} instead of {tuple(wants)}" for key, has, wants in info["mismatched_keys"]}
     some = [f"{key}: {why}" for key, why in sorted(lost.items()) if not any(re.fullmatch(p, key) for p in may_miss)]
@@ -123,10 +120,7 @@ def left_out(asked: str, name: str, unexpected: Collection[str], architectures: 
 
 
 def check_precision(asked: str, folder: Path, form: tuple[str, ...]) -> None:
-    """Check that no weight is stored in 8 bits or fewer, which would be read as if it were the number meant.
-
-    ``form``: the kind of its weights; see ``hub.weights_form``.
-    """
+    """Check that no weight is stored in 8 bits or fewer, which would be read as if it were the number meant."""
     narrow = {
         key: kind
         for file in shard_paths(folder, form)
@@ -164,7 +158,6 @@ def _matches(key: str, patterns: Collection[str]) -> bool:
 
 
 def _some(keys: Collection[str]) -> str:
-    """The number of weights, and the names of three."""
     names = list(keys)
     rest = ", ..." if len(names) > 3 else ""
     return f"{len(names):,} weight{'s' if len(names) > 1 else ''} ({', '.join(names[:3])}{rest})"

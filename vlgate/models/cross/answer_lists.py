@@ -29,9 +29,6 @@ _ARTICLES = frozenset(("a", "an", "the"))
 def vqa_form(text: str) -> str:
     """Return an answer in the form of the labels of VQA v2: no articles or punctuation, numbers up to ten as digits.
 
-    >>> vqa_form("The Two dogs.")
-    '2 dogs'
-
     Source: the answer processing of the VQA evaluation (Antol et al. 2015, visualqa.org/evaluation).
     """
     words = (word.strip("':") for word in re.sub(r"[^\w\s':]", " ", normal_answer(text)).split())
@@ -51,36 +48,24 @@ class Vocabulary:
         self._formed.pop("", None)  # from a label that is only an article
 
     def place(self, choice: str) -> int | None:
-        """Return the index of a choice among the labels, as written or in the form of VQA v2; None if it is not one.
-
-        >>> Vocabulary(("yes", "2")).place("Two")
-        1
-        """
+        """Return the index of a choice among the labels, as written or in the form of VQA v2; None if it is not one."""
         formed = vqa_form(choice)
         found = (self._exact.get(normal_answer(choice)), self._exact.get(formed), self._formed.get(formed))
         return next((place for place in found if place is not None), None)
 
     def unknown(self, choices: Sequence[str]) -> list[str]:
-        """Return the choices that are not labels."""
         return [choice for choice in choices if self.place(choice) is None]
 
 
 def refuse(reasons: Mapping[int, str]) -> None:
-    """Refuse to answer some questions.
-
-    ``reasons``: the reasons, by the position of the question; empty to refuse nothing.
-    """
+    """Refuse to answer some questions."""
     if reasons:
         why = next(iter(reasons.values()))
         raise NoReplyError([place for place, reason in reasons.items() if reason == why], why)
 
 
 def best(choices: Sequence[Sequence[str]], scores: Sequence[FloatArray]) -> list[str]:
-    """Return the choice of each question that has the highest score.
-
-    >>> best([("yes", "no"), ("red", "blue")], [np.array([0.2, 0.1]), np.array([0.3, 0.3])])
-    ['yes', '<tied>']
-    """
+    """Return the choice of each question that has the highest score."""
     found = []
     for offered, values in zip(choices, scores, strict=True):
         if not np.isfinite(values).all():
@@ -128,7 +113,6 @@ class AnswerList:
         )
 
     def check(self, questions: Sequence[Ask]) -> None:
-        """Refuse questions with a choice that the model cannot give, before anything is computed."""
         reasons: dict[int, str] = {}
         for place, question in enumerate(questions):
             if restricted(question, self._mode) and (unknown := self._vocabulary.unknown(question.choices)):
@@ -153,11 +137,7 @@ class AnswerList:
 
 
 def answer_list(file: Path | None, named: Mapping[int, str], count: int, *, mode: str, where: str) -> AnswerList:
-    """Return the list of answers of a model with ``count`` scores.
-
-    ``named``: the configuration's ``id2label``, which often has only placeholder names (LABEL_0). ``mode``: one of
-    ``restricted`` or ``open``.
-    """
+    """Return the list of answers of a model with ``count`` scores."""
     if file is not None:
         answers = read_answers(file)
     elif sorted(named) == list(range(count)) and not any(_UNNAMED.fullmatch(name) for name in named.values()):
@@ -174,12 +154,7 @@ def answer_list(file: Path | None, named: Mapping[int, str], count: int, *, mode
 
 
 def answers_file(asked: str, folder: Path, beside: Path | None, names: Sequence[str]) -> Path | None:
-    """Return the file with a model's answers.
-
-    ``beside``: the folder of the weights; None if it is not known yet.
-
-    Returns: the file; None if there is none.
-    """
+    """Return the file with a model's answers."""
     if asked:
         file = folder / Path(asked).expanduser()
         if not file.is_file():
@@ -198,7 +173,6 @@ def check_answers(asked: str, folder: Path) -> None:
 
 
 def read_answers(file: Path) -> tuple[str, ...]:
-    """Read a list of answers, in any of the forms in which such lists are released."""
     if file.exists() and not file.is_file():  # reading a pipe would block for ever
         raise ModelLoadError(f"{file} is not a regular file; name a list of answers")
     try:

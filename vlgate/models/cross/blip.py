@@ -121,7 +121,6 @@ class WrittenReplies:
         self._read = lru_cache(maxsize=4096)(self._tokens)
 
     def check(self, questions: Sequence[Ask]) -> None:
-        """Raise NoReplyError for questions with a choice that holds a control token; any other can be generated."""
         self._prepare.control.check([question.choices for question in questions])
 
     def _tokens(self, choices: tuple[str, ...]) -> list[tuple[int, ...]]:
@@ -161,7 +160,6 @@ class WrittenReplies:
         return [np.array([sums[ids] for ids in tokens]) for tokens, sums in zip(read, known, strict=True)]
 
     def _sums(self, states: torch.Tensor, texts: Sequence[Sequence[str]]) -> list[FloatArray]:
-        """Return the log probability of each text of n questions, computed in one batch."""
         import torch
 
         numbers = [len(some) for some in texts]

@@ -69,7 +69,6 @@ class RankScore:
 
     @property
     def mark(self) -> str:
-        """The part of a fingerprint that differs from the default; empty for the default."""
         return f" {OPTION}=logit" if self.raw else ""
 
 
@@ -131,7 +130,6 @@ class Preparation:
         self._dtype = model.dtype
 
     def inputs(self, images: Sequence[LazyImage], texts: Sequence[str]) -> Inputs:
-        """Prepare n images with their n texts."""
         import torch
 
         self.control.check([(text,) for text in texts])
@@ -155,18 +153,15 @@ class Preparation:
             raise
 
     def cut(self, texts: Sequence[str]) -> set[str]:
-        """Return the texts that are longer than ``length`` tokens."""
         return cut_texts(self.tokenizer, texts, self.length)
 
     def tokens(self, texts: Sequence[str]) -> Any:
-        """Turn texts into tokens, padded on the right and cut at ``length``."""
         return self.tokenizer(
             list(texts), padding=True, padding_side="right", truncation=True, max_length=self.length,
             return_tensors="pt",
         ).to(self.device)  # fmt: skip
 
     def words(self, inputs: Inputs) -> list[list[str]]:
-        """Return the tokens of each request's text as strings, without padding."""
         counts = inputs.attention_mask.sum(dim=1).tolist()
         rows = zip(inputs.input_ids.tolist(), counts, strict=True)
         return [list(self.tokenizer.convert_ids_to_tokens(row[:count])) for row, count in rows]

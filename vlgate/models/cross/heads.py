@@ -168,7 +168,6 @@ FLAVA = MatchingHead(
 
 
 def _blip_cosines(model: Any, inputs: Inputs) -> torch.Tensor:
-    """Return cosines, shape (n, 1)."""
     images = model.vision_model(pixel_values=inputs.pixels["pixel_values"]).last_hidden_state[:, 0]
     texts = model.text_encoder(input_ids=inputs.input_ids, attention_mask=inputs.attention_mask).last_hidden_state[:, 0]
     return _largest_cosine(inputs.each(model.vision_proj(images))[:, None], model.text_proj(texts))

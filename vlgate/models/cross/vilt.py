@@ -42,9 +42,6 @@ def transport(cost: FloatArray, rounds: int = ROUNDS, step: float = STEP) -> Flo
     ``cost``: the cost of moving from each row to each column, shape (m, n).
 
     Returns: the plan, shape (m, n): its rows sum to 1/m and its columns to about 1/n.
-
-    >>> transport(np.array([[0.0, 1.0], [1.0, 0.0]])).round(3).tolist()
-    [[0.5, 0.0], [0.0, 0.5]]
     """
     m, n = cost.shape
     kernel = np.exp(-cost / step)
@@ -124,7 +121,6 @@ def pooled(vilt: Any, inputs: Inputs) -> torch.Tensor:
 
 
 def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[str]) -> list[Attended]:
-    """Return how each request's words align with the patches of its image; see ``vlgate.models.cross.vilt``."""
     reply, real = _reply(model.vilt, inputs)
     return aligned(reply, inputs.input_ids.shape[1], real, tokens, texts)
 
@@ -223,11 +219,9 @@ class LabelReplies:
         return self._answers.note
 
     def check(self, questions: Sequence[Ask]) -> None:
-        """Raise NoReplyError for questions with a choice that is not a label."""
         self._answers.check(questions)
 
     def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
-        """Return the best choice of each question, or the best of all labels."""
         logits = self._model.classifier(pooled(self._model.vilt, inputs)).float().cpu().numpy().astype(np.float64)
         return self._answers.choose(logits, questions)
 

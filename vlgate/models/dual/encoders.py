@@ -209,7 +209,6 @@ def _check_words(source: Pretrained, tokenizer: Any, known: int) -> None:
 
 
 def check(weights: str, folder: Path, *, name: str = "dual") -> None:
-    """Check the file names and the configuration of a local folder. Imports no torch."""
     source, _ = requested(name, weights, folder)
     if source.local:
         _family(name, source)

@@ -70,7 +70,6 @@ _GEMMA_WORDS = 256_000
 
 
 def family_of(config: Mapping[str, Any], folder: Path, *, asked: str, name: str = "") -> Family:
-    """Return the family of a checkpoint."""
     model_type = str(config.get("model_type", ""))
     fit = [family for family in FAMILIES if model_type in family.model_types]
     if not fit:
@@ -99,7 +98,6 @@ def _has_gemmas_tokenizer(config: Mapping[str, Any], folder: Path) -> bool:
 
 
 def context(family: Family, config: Any, tokenizer: Any) -> int:
-    """Return the context of a model in tokens, special tokens included."""
     text = config.text_config
     # XLM-RoBERTa numbers positions from the padding token's id + 1, so 514 positions are 512 tokens.
     lost = text.pad_token_id + 1 if family.name == "altclip" else 0

@@ -39,7 +39,6 @@ def sigmoid_threshold(model: Any) -> float | None:
 
 
 def threshold_note(threshold: float | None) -> str:
-    """Return a note about a threshold for the readers of the results; empty for None."""
     if threshold is None:
         return ""
     return f"says yes if the sigmoid that it was trained with is above 1/2, that is, at a cosine above {threshold:.4f}"
@@ -101,7 +100,6 @@ def apart(full: torch.Tensor, cut: Callable[[], torch.Tensor]) -> float | str:
 
 
 def told(found: float | str) -> str:
-    """Return a note for the readers of the results about what ``apart`` found."""
     if isinstance(found, str):
         return f"texts are read with their padding: {found}"
     return f"texts are read without their padding, which changes those of {len(TRIED)} texts by at most {found:.1g}"

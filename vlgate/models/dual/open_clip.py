@@ -42,7 +42,6 @@ class Texts:
         self._padding: int | None = None  # the token that fills up short texts; None as long as they are not cut
 
     def encode(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Encode the tokens of n texts, shape (n, context); returns features of any length, shape (n, d)."""
         if not self.note:
             self._try()
         if self._padding is None:
@@ -227,12 +226,10 @@ def _differ(wide: torch.Tensor, tokens: torch.Tensor, length: int) -> list[bool]
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that weights are named, and that local ones exist. Imports neither torch nor open_clip."""
     parse(weights, folder)
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> OpenClip:
-    """Load an open_clip model."""
     source = parse(weights, folder)
     try:
         import open_clip

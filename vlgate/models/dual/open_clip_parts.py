@@ -85,7 +85,6 @@ PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 
 
 def refuse_code(source: OpenClipName) -> None:
-    """Refuse a configuration that asks transformers to run code of a repository."""
     import open_clip
 
     try:
@@ -101,7 +100,6 @@ def refuse_code(source: OpenClipName) -> None:
 
 
 def create(source: OpenClipName, file: Path | None, *, device: str, dtype: str, seed: int) -> Any:
-    """Create the network, with its weights, in evaluation mode."""
     try:
         return _created(source, device, dtype, seed).eval()
     except damaged() as error:
@@ -151,7 +149,6 @@ def _created(source: OpenClipName, device: str, dtype: str, seed: int) -> Any:
 
 
 def tokenizer_of(source: OpenClipName) -> Any:
-    """Return the tokenizer of a model; it turns n texts into tokens of shape (n, context)."""
     import open_clip
 
     try:

@@ -38,7 +38,6 @@ class OpenClipName:
 
 
 def parse(weights: str, folder: Path) -> OpenClipName:
-    """Parse the part after ``open_clip:``; imports nothing."""
     if weights.startswith(HUB):
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", weights.removeprefix(HUB)):
             raise ModelLoadError(f"open_clip:{weights} is not a hub repository; expected {HUB}ORG/NAME")
@@ -83,7 +82,6 @@ def _check_file(file: Path) -> None:
 
 
 def check_names(source: OpenClipName) -> None:
-    """Check the architecture and the tag against open_clip's own lists."""
     import open_clip
 
     if source.kind in ("folder", "hub"):

@@ -163,7 +163,6 @@ class Vlm:
             raise
 
     def _chosen(self, questions: Sequence[Ask | Compare], prompts: Sequence[Asked]) -> list[str]:
-        """The likeliest choice of each question, with the probabilities of a choice's forms added up."""
         wanted = [
             (place, choice, ids)
             for place, question in enumerate(questions)
@@ -181,7 +180,6 @@ class Vlm:
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that weights are named, that local ones are whole, and that the options are known; do not import torch."""
     source, _ = requested("vlm", weights, folder)
     if source.local:
         _check_kind(source)
@@ -198,7 +196,6 @@ def _check_kind(source: Pretrained) -> None:
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Vlm:
-    """Load a generative model."""
     source, options = requested("vlm", weights, folder)
     try:
         import transformers

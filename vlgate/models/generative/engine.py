@@ -47,7 +47,6 @@ class Engine:
         model.generation_config = self._greedy()
 
     def check_images(self, error: Exception, images: Sequence[Sequence[LazyImage]]) -> None:
-        """Find the images that the processor refuses, after a call about n requests has raised an error."""
         prompt = self.prompter.prompt("Why?").text
         owners = [place for place, some in enumerate(images) for _ in some]
         shown = [image for some in images for image in some]
@@ -58,7 +57,6 @@ class Engine:
             raise NoReplyError(reasons, str(refused), reasons) from error
 
     def next_of(self, prompts: Sequence[Asked], groups: Sequence[Sequence[int]]) -> FloatArray:
-        """Return the probability that the next token is one of a group; returns probabilities, shape (n, g)."""
         import torch
 
         with torch.inference_mode():
@@ -98,7 +96,6 @@ class Engine:
         return found
 
     def generate(self, prompts: Sequence[Asked], most: int) -> list[str]:
-        """Return what the model writes by greedy decoding, in at most ``most`` tokens."""
         if not prompts:
             return []
         inputs = self._reader.inputs([image for image, _ in prompts], [prompt.text for _, prompt in prompts])
@@ -154,7 +151,6 @@ class Engine:
 
 
 def _ends(model: Any, tokenizer: Any) -> list[int]:
-    """The tokens that end a turn, sorted."""
     listed = getattr(model.generation_config, "eos_token_id", None)
     found = {tokenizer.eos_token_id, *(listed if isinstance(listed, list) else [listed])}
     return sorted(int(one) for one in found if one is not None)
@@ -184,7 +180,6 @@ class EncoderDecoder(Engine):
         self.prompter.separate = True
 
     def next_of(self, prompts: Sequence[Asked], groups: Sequence[Sequence[int]]) -> FloatArray:
-        """Return the probability that the reply begins with one of a group of tokens; see ``Engine.next_of``."""
         import torch
 
         distinct = {prompt: place for place, prompt in enumerate(dict.fromkeys(prompts))}
@@ -195,7 +190,6 @@ class EncoderDecoder(Engine):
         return np.asarray(rows[[distinct[prompt] for prompt in prompts]], dtype=np.float64)
 
     def likelihoods(self, wanted: Sequence[tuple[Asked, tuple[int, ...]]], *, ended: bool = False) -> FloatArray:
-        """Return the log-likelihoods of replies; see ``Engine.likelihoods``."""
         import torch
 
         found = np.zeros(len(wanted))
@@ -248,11 +242,9 @@ def _first_tokens(model: Any, tokenizer: Any) -> list[int]:
 
 
 def text_config(model: Any) -> Any:
-    """Return the configuration of a model's language model; its own if it has no other."""
     return getattr(model.config, "text_config", None) or model.config
 
 
 def engine_for(model: Any, processor: Any) -> Engine:
-    """Return the engine for an image-text-to-text model in evaluation mode."""
     second = model.config.is_encoder_decoder or text_config(model).is_encoder_decoder
     return (EncoderDecoder if second and hasattr(processor, "tokenizer") else Engine)(model, processor)

@@ -58,7 +58,6 @@ def check_reading(engine: Engine, name: str, dtype: str) -> None:
 
 
 def _remedy(error: Exception) -> str:
-    """What helps if a model fails on its first image: a type or attribute that is missing is a fault of the library."""
     if isinstance(error, AttributeError | TypeError):
         from transformers import __version__
 

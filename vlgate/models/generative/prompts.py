@@ -63,7 +63,6 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """The whole prompt, as the processor takes it."""
         return self.head + self.tail
 
 
@@ -116,7 +115,6 @@ class Prompter:
         return head, after
 
     def prompt(self, text: str, images: int = 1) -> Prompt:
-        """Return the prompt that asks ``text`` about an image, or about several, which come first."""
         text = " ".join(text.split())
         whole = self._rendered(text, images)
         head, after = self._head, self._after
@@ -127,14 +125,12 @@ class Prompter:
         return Prompt(head="", tail=whole)
 
     def without_image(self, text: str) -> str:
-        """Return the prompt that asks ``text`` with no image beside it."""
         text = " ".join(text.split())
         if self._plain is not None:
             return self._plain.question.format(image="", text=text).strip() + self._plain.end
         return self._templated([{"type": "text", "text": text}])
 
     def caption(self) -> Prompt:
-        """Return the prompt that asks for a caption of an image."""
         if self._plain is not None:
             text = self._plain.caption.format(image=self._image, text=CAPTION)
             return Prompt(head="", tail=text)
@@ -159,12 +155,10 @@ class Prompter:
         return prompt.rstrip().removesuffix(_THOUGHTS) + _NO_THOUGHTS
 
     def ids(self, text: str) -> list[int]:
-        """Return the tokens of a prompt's text, in which an image is a single placeholder."""
         found = self._tokenizer([text], add_special_tokens=self.special, verbose=False)["input_ids"][0]
         return [int(one) for one in found]
 
     def continuation(self, prompt: Prompt, text: str) -> tuple[int, ...]:
-        """Return the tokens of ``text`` if it follows the prompt."""
         if self.separate:
             return tuple(self._tokenizer([text], add_special_tokens=False, verbose=False)["input_ids"][0])
         before = prompt.text + (self._plain.end if self._plain is not None else "")
@@ -213,9 +207,5 @@ def choice_question(question: Ask | Compare) -> str:
 
 
 def forms(choice: str) -> tuple[str, ...]:
-    """Return the forms in which a model may write a choice: unchanged, and with a capital letter.
-
-    >>> forms("red")
-    ('red', 'Red')
-    """
+    """Return the forms in which a model may write a choice: unchanged, and with a capital letter."""
     return tuple(dict.fromkeys([choice, choice[:1].upper() + choice[1:]]))

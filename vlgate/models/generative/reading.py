@@ -46,7 +46,6 @@ class State:
 
 
 def read(model: Any, inputs: Mapping[str, Any]) -> State:
-    """Read whole prompts with their images."""
     mask = inputs["attention_mask"]
     # If images take fewer positions than tokens, the model computes positions itself and keeps the difference.
     placing: Any = next((one for one in (model, getattr(model, "model", None)) if hasattr(one, "get_rope_index")), None)
@@ -252,7 +251,6 @@ class PromptReader:
         }
 
     def processed(self, images: Sequence[Sequence[Image]], texts: Sequence[str]) -> Mapping[str, Any]:
-        """Return what the processor makes of the decoded images of each of n prompts, and the prompts' texts."""
         with warnings.catch_warnings():
             # PaliGemma's processor makes labels, which are not used, in a way that numpy 2 warns about.
             warnings.filterwarnings("ignore", message="__array__ implementation", category=DeprecationWarning)

@@ -75,11 +75,7 @@ class ModelSpec:
 
 
 def split_options(weights: str, allowed: Collection[str]) -> tuple[str, dict[str, str]]:
-    """Split weights from the options after the question mark; values are not URL-decoded.
-
-    >>> split_options("org/name?regions=vg.tsv&mode=open", ("regions", "mode"))
-    ('org/name', {'regions': 'vg.tsv', 'mode': 'open'})
-    """
+    """Split weights from the options after the question mark; values are not URL-decoded."""
     rest, mark, tail = weights.partition("?")
     found: dict[str, str] = {}
     for part in tail.split("&") if mark else ():
@@ -132,7 +128,6 @@ class Offered:
 
 
 def all_offered() -> list[Offered]:
-    """Return all models that installed packages offer, sorted by name, without duplicates."""
     found = {Offered(name=point.name, target=point.value, by=_by(point)) for point in entry_points(group=GROUP)}
     return sorted(found, key=lambda one: (one.name, one.by, one.target))
 

@@ -93,7 +93,6 @@ def modules_of(model: object) -> list[nn.Module]:
 
 
 def _parts(held: object, packages: set[str]) -> Iterator[Callable[[], None]]:
-    """Yield one function per compilable part of an object; calling it compiles the part."""
     from torch import nn
 
     for part in _held(held, packages, set()):

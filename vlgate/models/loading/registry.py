@@ -109,7 +109,6 @@ def _parameters(made_by: Callable[..., object]) -> Mapping[str, inspect.Paramete
 
 
 def call(made_by: Callable[..., object], arguments: Mapping[str, object], what: str) -> object:
-    """Build the model."""
     try:
         model = made_by(**arguments)
     except ModelLoadError:
@@ -251,11 +250,7 @@ def load(
 
 
 def takes(spec: str, argument: str, *, folder: Path) -> bool:
-    """Return whether the callable of a model takes an argument such as ``dtype``; imports that callable.
-
-    >>> takes("oracle", "dtype", folder=Path())
-    False
-    """
+    """Return whether the callable of a model takes an argument such as ``dtype``; imports that callable."""
     parsed = _parse(spec)
     if parsed.own:
         put_on_path(folder)

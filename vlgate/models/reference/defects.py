@@ -17,11 +17,7 @@ from vlgate.models.reference.controls import Constant, Random
 
 
 def reader() -> Reader:
-    """Return the model that reads each text by itself, and looks at the scene graph that the image is drawn from.
-
-    >>> reader().decision_threshold
-    0.5
-    """
+    """Return the model that reads each text by itself, and looks at the scene graph that the image is drawn from."""
     return Reader()
 
 
@@ -41,21 +37,15 @@ SAYS: Mapping[str, str] = MappingProxyType(
 
 
 def check(weights: str, _: Path) -> None:
-    """Check that there is such a defect."""
     if weights not in SAYS:
         raise ModelLoadError(f"there is no defect {weights!r}; {nearest(weights, SAYS)}")
 
 
 def build(weights: str, seed: int = 0) -> object:
-    """Build the model with a defect.
-
-    >>> build("always-yes").decision_threshold
-    0.5
-    """
+    """Build the model with a defect."""
     return defective(weights, seed, Reading())
 
 
 def defective(name: str, seed: int, reading: Reading) -> object:
-    """Build the model with the defect ``name``; it uses what ``reading`` has read already."""
     check(name, Path())
     return _CONTROLS[name][1](seed) if name in _CONTROLS else DEFECTS[name].build(reading)

@@ -45,7 +45,6 @@ class Replies:
 
 
 def read_rows(file: Path) -> Replies:
-    """Read a replay file."""
     if not file.is_file():  # reading a pipe would block for ever
         raise _bad(file, "", "it is not a regular file; name a file of replies")
     parquet = file.suffix.lower() == ".parquet"
@@ -104,7 +103,6 @@ def _parquet_rows(file: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _take(replies: Replies, row: object) -> str | None:
-    """Store a row, or return what is wrong with it."""
     if not isinstance(row, dict):
         return f"expected an object {SHAPES}, not a value of type {type(row).__name__}; write one object per line"
     take = _TAKES.get(frozenset(row))
@@ -263,12 +261,10 @@ def _keys(pairs: Sequence[Match]) -> list[tuple[str, str]]:
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that the file exists and that its name ends in one of ``SUFFIXES``."""
     _file(weights, folder)
 
 
 def build(weights: str, folder: Path) -> Replay:
-    """Read a file of replies."""
     file = _file(weights, folder)
     return Replay(file, read_rows(file), digest_path(file))
 

@@ -31,11 +31,7 @@ _SHORTEST = 16
 
 
 def resized_size(size: tuple[int, int], config: Config) -> tuple[int, int]:
-    """Return the height and width to which an image of the given height and width is resized.
-
-    >>> resized_size((480, 640), Config()), resized_size((300, 900), Config())
-    ((600, 800), (333, 1000))
-    """
+    """Return the height and width to which an image of the given height and width is resized."""
     scale = config.short / min(size)
     height, width = (config.short, scale * size[1]) if size[0] < size[1] else (scale * size[0], config.short)
     if max(height, width) > config.long:
@@ -147,10 +143,7 @@ _COUNTER = "num_batches_tracked"  # used in training only; some checkpoints have
 
 
 def detector_folder(spec: str, folder: Path) -> Path:
-    """Return the local folder of a detector; download a repository that is not in the hub's cache.
-
-    ``spec``: a hub repository ``ORG/NAME[@REVISION]``, a folder, or empty for ``PUBLISHED``.
-    """
+    """Return the local folder of a detector; download a repository that is not in the hub's cache."""
     source = pretrained(spec, folder, default=PUBLISHED)
     return Path(source.location) if source.local else _fetched(source)
 
@@ -177,7 +170,6 @@ def _fetched(source: Pretrained) -> Path:
 
 
 def load_detector(folder: Path, device: str) -> tuple[nn.Module, Config, str]:
-    """Load a detector with all of its weights, in float32."""
     from vlgate.models.regions.detector_network import network
 
     file = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)

@@ -64,12 +64,10 @@ class Config:
 
     @property
     def features(self) -> int:
-        """Numbers per box: the channels of res5."""
         return 8 * self.res2
 
     @property
     def anchors(self) -> int:
-        """Anchors per position of the feature map."""
         return len(self.anchor_sizes) * len(self.aspect_ratios)
 
 

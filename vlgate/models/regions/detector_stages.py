@@ -37,7 +37,6 @@ def moved(boxes: Tensor, deltas: Tensor, weights: Sequence[float]) -> Tensor:
 
 
 def clipped(boxes: Tensor, size: tuple[int, int]) -> Tensor:
-    """Clip boxes to an image of the given height and width."""
     height, width = size
     limits = boxes.new_tensor((width, height, width, height))
     return boxes.clamp(min=0).minimum(limits)
@@ -88,7 +87,6 @@ def run_bottleneck(block: Any, features: Tensor, sizes: Sizes) -> tuple[Tensor, 
 
 
 def convolved(convolution: Any, features: Tensor) -> Tensor:
-    """Run a convolution and then its normalisation."""
     result: Tensor = convolution.norm(convolution(features))
     return result
 

@@ -78,7 +78,6 @@ class FeatureFile:
 
 
 def is_features(path: Path) -> bool:
-    """Whether a path looks like features rather than a detector."""
     if path.is_dir():
         return _is_database(path) or any(path.glob(PATTERN))
     return path.suffix.lower() in FORMS

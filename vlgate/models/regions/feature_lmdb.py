@@ -42,7 +42,6 @@ class Reader:
             raise ModelLoadError(f"{path}: cannot be read as an LMDB ({error}); {AGAIN}") from None
 
     def get(self, key: str) -> bytes | None:
-        """Return an entry; None if there is none."""
         if self._process.poll() is not None:
             self._process, _ = self._started()
         try:
@@ -53,7 +52,6 @@ class Reader:
         return _received(self._process)
 
     def _started(self) -> tuple[subprocess.Popen[bytes], bytes]:
-        """Start the process, and return it with its list of the keys."""
         command = [sys.executable, "-P", str(_SCRIPT), str(self._path), str(int(self._path.is_dir()))]
         process = subprocess.Popen(  # noqa: S603  # our own script
             command,
@@ -101,11 +99,7 @@ _BROKEN = (
 
 
 def plain_values(content: bytes) -> object:
-    """Unpickle numbers, strings, bytes, lists, tuples, dictionaries and numpy's arrays and numbers.
-
-    >>> plain_values(pickle.dumps({"img_id": 7, "boxes": np.zeros((1, 2), dtype=np.float32)}))
-    {'img_id': 7, 'boxes': array([[0., 0.]], dtype=float32)}
-    """
+    """Unpickle numbers, strings, bytes, lists, tuples, dictionaries and numpy's arrays and numbers."""
     try:
         return _finished(_PlainUnpickler(io.BytesIO(content)).load(), {})
     except _BROKEN as error:
@@ -114,7 +108,6 @@ def plain_values(content: bytes) -> object:
 
 class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """Return the stand-in of a name."""
         package, _, inner = module.partition(".")
         wanted = f"numpy.{name}" if package == "numpy" and (not inner or _CORE.get(name) == inner.lstrip("_")) else ""
         stand_in = _STAND_INS.get(wanted or f"{module}.{name}")
@@ -154,7 +147,6 @@ class _Type:
         self.order = ">" if state[1] == ">" else "<"
 
     def dtype(self) -> np.dtype[Any]:
-        """The numpy type with its byte order."""
         return np.dtype(self.name).newbyteorder(self.order)  # type: ignore[arg-type]  # one of two
 
 

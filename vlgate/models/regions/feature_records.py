@@ -38,11 +38,6 @@ def image_name(key: str) -> str:
 
     This drops folders, the extension, the prefixes of COCO and Visual7W, and leading zeros. It keeps the name of a
     perturbation: a blurred image never has the features of the sharp one.
-
-    >>> image_name("COCO_val2014_000000165831.jpg"), image_name("VG_100K_2/2408124.jpg"), image_name("v7w_12.jpg")
-    ('165831', '2408124', '12')
-    >>> image_name("2357834#blur6"), image_name("VisualDialog_val2018_000000284024.jpg"), image_name("000.png")
-    ('2357834#blur6', 'VisualDialog_val2018_000000284024', '0')
     """
     name, mark, perturbation = bare_name(key).partition("#")
     for pattern in (_COCO, _VISUAL_7W, _NUMBER):
@@ -94,13 +89,7 @@ class Names:
         return len(self._keys)
 
     def find(self, key: str, where: str = "") -> str | None:
-        """Return the file's own key of an image; None if no key matches, or several do.
-
-        >>> Names(["COCO_val2014_000000000012", "13"]).find("000000000012.jpg")
-        'COCO_val2014_000000000012'
-        >>> print(Names(["COCO_val2014_000000000012"]).find("v7w_12.jpg"), Names(["a/1.jpg"]).find("b/1.jpg"))
-        None None
-        """
+        """Return the file's own key of an image; None if no key matches, or several do."""
         if key in self._keys:
             return key
         alike = self._alike.get(image_name(key), [])
@@ -190,7 +179,6 @@ def _others(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], n: int) ->
 
 
 def from_base64(content: bytes | str, kind: type[np.generic]) -> NDArray[Any]:
-    """Decode numbers from base64; returns an array of shape (n,)."""
     try:
         return np.frombuffer(base64.b64decode(content, validate=True), kind)
     except binascii.Error as error:

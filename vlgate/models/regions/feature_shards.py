@@ -189,7 +189,6 @@ def make_features(
     batch_size: int = 8,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
-    """Write the regions of images into a folder, except those that it already holds."""
     done = _done(folder, detector.fingerprint)
     left = [image for image in images if image.key not in done]
     progress = Progress(whole=len(images), before=len(images) - len(left))

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 def check_regions(spec: str, folder: Path) -> None:
-    """Check that the features or the detector that a user names exist; do not import torch."""
     from vlgate.models.regions.feature_file import is_features
 
     path = folder / Path(spec).expanduser()
@@ -176,7 +175,6 @@ def _padded(rows: Sequence[Float32]) -> Float32:
 
 
 def asked_text(request: Match | Ask) -> str:
-    """The text or question of a request, unchanged."""
     return request.question if isinstance(request, Ask) else request.text
 
 

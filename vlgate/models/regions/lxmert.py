@@ -111,7 +111,6 @@ _ANSWER_HEAD = r"answer_head\..*"
 
 
 def check(weights: str, folder: Path, *, name: str = "lxmert") -> None:
-    """Check the options, and that local weights and files exist; import neither torch nor transformers."""
     checked(name, weights, folder)
 
 

@@ -87,7 +87,6 @@ class HeadedModel(RegionModel):
         self._answers = answers or AnswerList((), "")
 
     def _scored(self, requests: Sequence[Match] | Sequence[Ask], *, answering: bool) -> FloatArray:
-        """The outputs of the head for the requests, shape (n, outputs)."""
         import torch
 
         texts = list(map(asked_text, requests))

@@ -51,7 +51,6 @@ class Settings:
 
 
 def read_settings(folder: Path) -> Settings:
-    """Read the settings of the network in a folder."""
     file = folder / SETTINGS
     try:
         read = json.loads(file.read_text(encoding="utf-8"))
@@ -65,7 +64,6 @@ def read_settings(folder: Path) -> Settings:
 
 
 def write_settings(settings: Settings, folder: Path) -> None:
-    """Write the settings into a folder."""
     (folder / SETTINGS).write_text(json.dumps(asdict(settings), indent=1) + "\n", encoding="utf-8")
 
 
@@ -78,9 +76,9 @@ PLACES = 4
 
 
 def build_network(settings: Settings) -> Any:
-    """Build the network with random weights.
+    """Build the network with random weights: ``body`` and ``features``, which ``features_of`` applies, and two heads.
 
-    and ``attributes``, which give a logit for each object, "nothing" last, and for each attribute.
+    ``objects`` gives a logit for each object, "nothing" last, and ``attributes`` one for each attribute.
     """
     from torch import nn
 
@@ -183,7 +181,6 @@ def cut(pixels: Pixels, settings: Settings) -> tuple[Boxes, Pixels, Boxes]:
 def see(
     network: Any, settings: Settings, cut: Sequence[tuple[Boxes, Pixels, Boxes]], device: str = "cpu"
 ) -> list[Regions]:
-    """Compute the features of the boxes of several images, and keep the surest boxes that differ."""
     import torch
 
     crops = torch.from_numpy(np.concatenate([one[1] for one in cut])).to(device)
@@ -211,7 +208,7 @@ def see(
 def chosen(boxes: Boxes, sure: Boxes, settings: Settings) -> list[int]:
     """Choose the surest boxes, none of which overlaps a surer one by more than ``settings.overlap``.
 
-    are left out, except for the first.
+    The surest comes first, even if it is less sure than ``settings.sure``; others that are less sure are left out.
     """
     shares = overlaps(boxes, boxes)
     kept: list[int] = []
@@ -226,16 +223,11 @@ def chosen(boxes: Boxes, sure: Boxes, settings: Settings) -> list[int]:
 
 
 def has_network(folder: Path) -> bool:
-    """Return whether a folder holds a region network.
-
-    >>> has_network(Path("no/such/folder"))
-    False
-    """
+    """Return whether a folder holds a region network."""
     return (folder / SETTINGS).is_file()
 
 
 def network_source(folder: Path, device: str, *, width: int) -> NetworkSource:
-    """Load the region network of a folder: ``region_network.json`` and ``region_network.safetensors``."""
     settings = read_settings(folder)
     if settings.width != width:
         raise ModelLoadError(
@@ -251,7 +243,6 @@ def network_source(folder: Path, device: str, *, width: int) -> NetworkSource:
 
 
 def load_network(folder: Path, settings: Settings) -> Any:
-    """Load the weights of a network of these settings."""
     from safetensors.torch import load_file
 
     file = folder / WEIGHTS

@@ -62,15 +62,9 @@ class RegionSource(Protocol):
     def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
         """Return the regions of each image; an image that occurs several times is processed once.
 
-        Pass one image per request, repeated if requests share it: the positions in NoReplyError are then those of the
-        requests.
-
-        Returns: n regions, each with features of shape (count, width) and boxes of shape (count, 4), as requested
-
-        from ``region_source``: (36, 2048) and (36, 4) by default.
-
-        the images that a file of features lacks or whose record is damaged, or in which the detector finds too few
-        regions.
+        Pass one image per request, repeated if requests share it: the positions in NoReplyError, for images without
+        regions, are then those of the requests. Features have shape (count, width) and boxes shape (count, 4), as
+        requested from ``region_source``: (36, 2048) and (36, 4) by default.
         """
 
 

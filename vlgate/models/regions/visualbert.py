@@ -106,12 +106,10 @@ _UNUSED = (r"cls\.predictions\..*",)
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check the options, and that local weights and files exist; import neither torch nor transformers."""
     checked("visualbert", weights, folder)
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> VisualBert:
-    """Load VisualBERT: a VisualBertMatcher or VisualBertAnswerer, whichever the checkpoint was trained as."""
     try:
         import transformers
     except ModuleNotFoundError as error:

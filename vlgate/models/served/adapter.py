@@ -55,7 +55,6 @@ class Questioner:
         self._kept: dict[Question, Outcome] = {}
 
     def replies(self, asked: Sequence[Question], read: Callable[[Body], Outcome]) -> list[Reply]:
-        """Return the service's replies to questions; each distinct question is sent once."""
         distinct = list(dict.fromkeys(asked))
         if not self._kept.keys() >= set(distinct):
             self._ask(distinct, read)
@@ -272,13 +271,11 @@ def _on_one_line(text: str) -> str:
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that ``weights`` names a service and that its key is set; use no network."""
     _ = folder
     key_of(parse(weights))
 
 
 def build(weights: str) -> Served:
-    """Connect to a service: ask it one question about a white image to learn which request fields it accepts."""
     place = parse(weights)
     endpoint = Endpoint(place, key_of(place), Pace(place.rpm / workers()))
     return Served(place, endpoint, negotiate(place, endpoint))

@@ -58,7 +58,6 @@ class Key:
         return "Key(***)"
 
     def headers(self) -> dict[str, str]:
-        """The HTTP headers that carry the key."""
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
     def cleaned(self, value: object) -> object:
@@ -73,11 +72,7 @@ class Key:
 
 
 def parse(weights: str) -> Place:
-    """Parse ``URL#MODEL?option=value&...``; use no network.
-
-    >>> parse("http://localhost:8000/v1#llava?rpm=60").name
-    'llava'
-    """
+    """Parse ``URL#MODEL?option=value&...``; use no network."""
     _check_option_names(weights)
     place, options = split_options(weights, OPTIONS)
     address, _, name = place.partition("#")
@@ -102,7 +97,6 @@ def parse(weights: str) -> Place:
 
 
 def key_of(place: Place) -> Key:
-    """Return the key of a place, from its environment variable."""
     value = os.environ.get(place.key_env, "").strip()
     if not value and place.key_env != KEY:  # the name is not shown either: it may be the key itself
         raise ModelLoadError("openai: the environment variable that key_env names is not set or is empty; export it")
@@ -122,7 +116,6 @@ def _check_option_names(weights: str) -> None:
 
 
 def _check_address(address: str, *, insecure: bool) -> bool:
-    """Whether an address is on this machine."""
     try:
         parts = urlsplit(address)
         port = parts.port

@@ -142,7 +142,6 @@ def _without(dialect: Dialect, complaint: str) -> Dialect | None:
 
 
 def data_url(image: Image, place: Place) -> str:
-    """An image as ``data:image/png;base64,...``, scaled down to ``place.size`` if it is larger."""
     from PIL import Image as Images
 
     if place.size and max(image.size) > place.size:
@@ -158,13 +157,7 @@ def data_url(image: Image, place: Place) -> str:
 
 
 def text_of(reply: Mapping[str, object], max_tokens: int = 0) -> str | Problem:
-    """The text of a reply, without the thoughts that a reasoning model writes before it.
-
-    >>> text_of({"choices": [{"message": {"content": " A cat. "}, "finish_reason": "stop"}]})
-    'A cat.'
-
-    ``max_tokens``: the most tokens of an answer, for the message about one that is cut off; 0 if it is not known.
-    """
+    """The text of a reply, without the thoughts that a reasoning model writes before it."""
     choice = _choice(reply)
     if isinstance(choice, Problem):
         return choice

@@ -71,7 +71,6 @@ class Pace:
         self._lock = threading.Lock()
 
     def wait(self) -> None:
-        """Sleep until it is this thread's turn; a pause that begins meanwhile is waited for, too."""
         while True:
             with self._lock:
                 turn = max(self._next, self._held, self.clock())
@@ -102,7 +101,6 @@ class Endpoint:
         self._stopped = True
 
     def ask(self, body: Mapping[str, object]) -> dict[str, Any]:
-        """Send a request, and send it again if it fails in a way that may pass."""
         data = json.dumps(body).encode()
         attempts = 1 if self._down else 1 + self._place.retries
         for attempt in range(1, attempts + 1):
@@ -149,7 +147,6 @@ class Sender:
         self._opener: OpenerDirector = build_opener(_NoRedirect(), *([ProxyHandler({})] if place.loopback else []))
 
     def send(self, data: bytes) -> dict[str, Any]:
-        """Send a request once."""
         address = f"{self._place.url}/chat/completions"
         deadline = self._clock() + self._place.timeout
         headers = {"Content-Type": "application/json", "User-Agent": f"vlgate/{__version__}", **self._key.headers()}
@@ -234,11 +231,7 @@ def _read(response: HTTPResponse, deadline: float, clock: Callable[[], float]) -
 
 
 def retry_after(header: str | None, now: datetime) -> float:
-    """How long ``Retry-After`` asks to wait, in seconds or as a date (RFC 9110, section 10.2.3); 0 if it is neither.
-
-    >>> retry_after("7", datetime(2025, 1, 1, tzinfo=UTC))
-    7.0
-    """
+    """How long ``Retry-After`` asks to wait, in seconds or as a date (RFC 9110, section 10.2.3); 0 if it is neither."""
     text = (header or "").strip()
     if text.replace(".", "", 1).isascii() and text.replace(".", "", 1).isdecimal():
         return float(text)

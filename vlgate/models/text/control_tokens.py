@@ -26,7 +26,6 @@ class ControlTokens:
         self._normalized = {self._normal(name): name for name in self._raw if added.get(name, (True, False))[1]}
 
     def check(self, texts: Sequence[Collection[str]]) -> None:
-        """Check the texts of n requests."""
         held = {place: token for place, some in enumerate(texts) if (token := self._first(some))}
         reasons = {
             place: f"a text holds {token!r}, a control token of the model, which does not read it as text; write the "

@@ -143,7 +143,6 @@ def _allowed(model: Any, tokenizer: Any) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def gap_filler(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> MaskedFiller:
-    """Load any masked language model of transformers."""
     source = pretrained(weights, folder)
     model, tokenizer, what = loaded(source, "AutoModelForMaskedLM", device, dtype)
     if tokenizer.mask_token_id is None or tokenizer.pad_token_id is None:

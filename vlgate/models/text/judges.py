@@ -26,11 +26,7 @@ BATCH = 64
 
 
 def by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
-    """Yield batches of positions, the longest first, so that a lack of memory shows at once.
-
-    >>> list(by_length([3, 9, 4], size=2))
-    [[1, 2], [0]]
-    """
+    """Yield batches of positions, the longest first, so that a lack of memory shows at once."""
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     for start in range(0, len(order), size):
         yield order[start : start + size]
@@ -74,7 +70,6 @@ class Classifier:
         self._longest = longest_text(model, tokenizer, ENDLESS)
 
     def probabilities(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> FloatArray:
-        """Return the probability of each wanted label for texts or pairs of texts, shape (n, labels)."""
         return scored(texts, len(self._columns), self._batch)
 
     def _batch(self, texts: list[Any]) -> FloatArray:
@@ -92,7 +87,6 @@ class Classifier:
 def load_classifier(
     weights: str, folder: Path, wanted: Sequence[Sequence[str]], *, device: str, dtype: str
 ) -> Classifier:
-    """Load a classifier."""
     name, chosen = split_options(weights, ("labels",))
     source = pretrained(name, folder)
     model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", device, dtype)
@@ -142,7 +136,6 @@ class EntailmentModel:
         self._classifier = classifier
 
     def infer(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        """Return the probabilities of entailment, neutral and contradiction for (premise, hypothesis), shape (n, 3)."""
         return self._classifier.probabilities(pairs)
 
 
@@ -208,7 +201,6 @@ class Acceptability:
         self._classifier = classifier
 
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
-        """Return the probability that each text is acceptable, shape (n,)."""
         return np.asarray(self._classifier.probabilities(texts)[:, 1], dtype=np.float64)
 
 
@@ -219,7 +211,6 @@ class Likelihood:
         self._model = model
 
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
-        """Return the mean probability of a token (the geometric mean) in 0..1 for each text, shape (n,)."""
         return np.asarray(1 / self._model.perplexity(texts), dtype=np.float64)
 
     def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
@@ -236,10 +227,7 @@ class Likelihood:
 def grammaticality(
     weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32"
 ) -> Acceptability | Likelihood:
-    """Load a classifier of acceptability, or a language model as ``likelihood:NAME``.
-
-    The arguments and errors are those of ``load_classifier`` and ``plausibility``.
-    """
+    """Load a classifier of acceptability, or a language model as ``likelihood:NAME``."""
     kind, _, name = weights.partition(":")
     if kind == "likelihood" and name:
         return Likelihood(plausibility(name, device, folder=folder, dtype=dtype))
@@ -260,7 +248,6 @@ class SentenceEncoder:
         self._model = model
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """Return unit vectors, shape (n, d); their products are cosines."""
         if not texts:
             return np.zeros((0, self._model.get_embedding_dimension()))
         found = self._model.encode(list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)

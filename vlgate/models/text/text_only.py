@@ -25,12 +25,7 @@ def log_probabilities(logits: torch.Tensor) -> torch.Tensor:
 
 
 def widest(device: torch.device) -> torch.dtype:
-    """Return the floating-point type for sums: float64, but float32 on Apple's GPUs, which lack float64.
-
-    >>> import torch
-    >>> widest(torch.device("cpu")), widest(torch.device("mps"))
-    (torch.float64, torch.float32)
-    """
+    """Return the floating-point type for sums: float64, but float32 on Apple's GPUs, which lack float64."""
     import torch
 
     return torch.float32 if device.type == "mps" else torch.float64
@@ -43,7 +38,6 @@ MOST_APART = 0.01
 
 
 def check_size(model: Any, tokenizer: Any, asked: str) -> None:
-    """Check that a model has an embedding for every token of its tokenizer."""
     known = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > known:
         raise ModelLoadError(
@@ -116,7 +110,6 @@ class TextModel:
         return [row[: self._longest] for row in rows]
 
     def _padded(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return token ids and their mask, padded on the right, shape (n, length)."""
         import torch
 
         width = max(map(len, rows))
@@ -127,14 +120,12 @@ class TextModel:
 
 
 def refuse_short(texts: Sequence[str], short: Sequence[bool]) -> None:
-    """Raise NoReplyError if some texts are too short; ``short`` says which."""
     positions = [place for place, too_short in enumerate(short) if too_short]
     if positions:
         raise NoReplyError(positions, f"the text {texts[positions[0]]!r} has too few tokens to have a perplexity")
 
 
 def loaded(source: Pretrained, cls: str, device: str, dtype: str) -> tuple[Any, Any, str]:
-    """Load a language model of transformers."""
     try:
         import transformers
     except ModuleNotFoundError as error:

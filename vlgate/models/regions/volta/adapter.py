@@ -76,10 +76,7 @@ def _content(file: Path) -> Any:
 def fitted(
     config: Config, tensors: Mapping[str, torch.Tensor], where: str, *, unused: Collection[str] = ()
 ) -> dict[str, torch.Tensor]:
-    """Return the weights that matching uses, after a check of names and shapes.
-
-    Returns: exactly the weights of ``names.shapes(config)``.
-    """
+    """Return the weights that matching uses, after a check of names and shapes."""
     import torch
 
     if any(name.startswith(ANSWERS) for name in tensors):
@@ -119,7 +116,6 @@ def _known(name: str, unused: Collection[str]) -> bool:
 
 
 def placed(tensors: Mapping[str, torch.Tensor], device: str, dtype: torch.dtype) -> Weights:
-    """Move weights to a device, in one precision."""
     try:
         return Weights({name: value.to(device, dtype) for name, value in tensors.items()})
     except RuntimeError as error:
@@ -148,7 +144,6 @@ class Volta(RegionModel):
         self._logits: Callable[[Seen], torch.Tensor] = partial(logits, source.config, weights, task=source.task)
 
     def compile(self) -> None:
-        """Compile the whole model with ``torch.compile``, in place."""
         import torch
 
         self._logits = torch.compile(self._logits)
@@ -182,7 +177,6 @@ class Volta(RegionModel):
 
 
 def check(weights: str, folder: Path, *, name: str) -> None:
-    """Check that the files exist and the configuration is valid; do not import torch."""
     source = find(name, weights, folder)
     check_regions(source.options["regions"], folder)
     _ = source.rank

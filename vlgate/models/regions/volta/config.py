@@ -54,7 +54,6 @@ class Sublayer:
     shared: bool
 
     def prefix(self, side: Side) -> str:
-        """Return the prefix of the names of a stream's weights within the sublayer."""
         return "" if side == "text" or self.shared else "v_"
 
     @property
@@ -67,7 +66,6 @@ class Sublayer:
 
 
 def sublayers_of(settings: Mapping[str, Any]) -> tuple[Sublayer, ...]:
-    """Return the sublayers of a configuration, in order."""
     attending = {place for name in GATES for place in settings.get(name, ())}
     feeding = {place for name in FEEDS for place in settings.get(name, ())}
     if attending & feeding or attending | feeding != set(range(len(attending | feeding))):
@@ -173,7 +171,6 @@ class Config:
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """Read a configuration's file."""
     if file.exists() and not file.is_file():  # reading a pipe would block for ever
         raise ModelLoadError(f"{file} is not a regular file; download it again")
     try:
@@ -190,10 +187,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def parse(content: Mapping[str, Any], where: str) -> Config:
-    """Parse and check a configuration.
-
-    ``content``: the names and values of a configuration of VOLTA (``config/ctrl_*.json``).
-    """
+    """Parse and check a configuration."""
     if not any(content.get(name) for name in GATES):
         raise ModelLoadError(
             f"{where} lacks {', '.join(GATES)}; expected a configuration of VOLTA (config/ctrl_*.json)"
@@ -280,13 +274,7 @@ ANSWERS = "cls.qaPredictions."
 
 
 def shapes(config: Config) -> dict[str, Shape]:
-    """Return the shapes of all weights that matching uses; a weight that streams share is listed once, as the text's.
-
-    >>> from vlgate.models.regions.volta.config import parse
-    >>> from vlgate.models.regions.volta.sources import published
-    >>> shapes(parse(published("lxmert"), ""))["bert.encoder.layer.18.attention_self.query.weight"]
-    (768, 768)
-    """
+    """Return the shapes of all weights that matching uses; a weight that streams share is listed once, as the text's."""
     found = _embeddings(config) | _pooling(config)
     for place, sublayer in enumerate(config.sublayers):
         for name, shape in _sublayer_names(sublayer).items():
@@ -332,12 +320,10 @@ def _sublayer_names(sublayer: Sublayer) -> dict[str, Shape]:
 
 
 def linear(name: str, inputs: int, outputs: int) -> dict[str, Shape]:
-    """Return the shapes of a linear map's two weights."""
     return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
 def norm(name: str, width: int) -> dict[str, Shape]:
-    """Return the shapes of a layer norm's two weights."""
     return {f"{name}.weight": (width,), f"{name}.bias": (width,)}
 
 

@@ -28,31 +28,22 @@ class Weights:
         self.tensors = tensors
 
     def linear(self, name: str, states: torch.Tensor) -> torch.Tensor:
-        """Map ``states`` of shape (..., inputs) to (..., outputs)."""
         import torch
 
         return torch.nn.functional.linear(states, self.tensors[f"{name}.weight"], self.tensors[f"{name}.bias"])
 
     def norm(self, name: str, states: torch.Tensor, eps: float) -> torch.Tensor:
-        """Normalise ``states`` over their last axis."""
         import torch
 
         weight, bias = self.tensors[f"{name}.weight"], self.tensors[f"{name}.bias"]
         return torch.nn.functional.layer_norm(states, weight.shape, weight, bias, eps)
 
     def rows(self, name: str, numbers: torch.Tensor | int) -> torch.Tensor:
-        """Return rows of an embedding, of shape (*numbers.shape, width)."""
         return self.tensors[f"{name}.weight"][numbers]
 
 
 def encode(config: Config, weights: Weights, states: States, seen: States) -> States:
-    """Run both streams through all sublayers.
-
-    ``states``: a text stream of shape (n, tokens, width) and a vision stream of shape (n, regions, width). ``seen``:
-    False for padding, as booleans of shape (n, tokens) and (n, regions).
-
-    Returns: both streams, in the same shapes.
-    """
+    """Run both streams through all sublayers."""
     import torch
 
     masks: dict[Side, torch.Tensor] = {side: there[:, None, None, :] for side, there in seen.items()}
@@ -108,7 +99,6 @@ def _added(config: Config, weights: Weights, name: str, inner: torch.Tensor, sta
 
 
 def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Return an activation by its name in a configuration; ``gelu`` is the exact one."""
     import torch
 
     return {"gelu": torch.nn.functional.gelu, "relu": torch.relu, "swish": torch.nn.functional.silu}[name]
@@ -162,12 +152,7 @@ def with_overall(config: Config, features: torch.Tensor, boxes: torch.Tensor, th
 
 
 def embed(config: Config, weights: Weights, seen: Seen, task: int = 0) -> Streams:
-    """Embed texts and regions.
-
-    ``task``: the task of a model with task tokens; its token is inserted after the first token of each text.
-
-    Returns: a text stream of shape (n, tokens, width) and a vision stream of shape (n, regions, width).
-    """
+    """Embed texts and regions."""
     ways: dict[str, Callable[..., Streams]] = {
         "vilbert": _two_streams, "lxmert": _two_streams, "uniter": _uniter, "vl-bert": _vl_bert,
         "visualbert": _visualbert,
@@ -276,12 +261,7 @@ MATCH = 0
 
 
 def logits(config: Config, weights: Weights, seen: Seen, task: int = 0) -> torch.Tensor:
-    """Return the matching head's outputs for n texts with n images.
-
-    ``task``: see ``embed``.
-
-    Returns: shape (n, 2), with a match at index ``MATCH``; for a head that ranks, shape (n, 1), higher for a match.
-    """
+    """Return the matching head's outputs for n texts with n images."""
     import torch
 
     streams = embed(config, weights, seen, task)

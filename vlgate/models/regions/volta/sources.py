@@ -26,11 +26,7 @@ NAMES = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
 
 
 def published(name: str) -> dict[str, Any]:
-    """Return the settings of a controlled model, under VOLTA's names.
-
-    >>> published("lxmert")["tv_attn_sublayers"]
-    [18, 21, 24, 27, 30]
-    """
+    """Return the settings of a controlled model, under VOLTA's names."""
     common: dict[str, Any] = {
         "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "bert_model": "bert-base-uncased",
         "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072, "pooler_size": 1024,
@@ -107,7 +103,6 @@ class WeightsFile:
 
     @property
     def rank(self) -> RankScore:
-        """What pairs are ranked by."""
         return rank_score(self.options, MATCH if self.config.head == ALIGNMENT else None)
 
     def in_words_of_volta(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -131,7 +126,6 @@ class WeightsFile:
 
 
 def find(name: str, weights: str, folder: Path) -> WeightsFile:
-    """Find the file and configuration of a model; do not import torch."""
     multi = name == VILBERT_MT
     path, options = registered()[name].parsed(weights)
     file = _file(name, path, folder)
