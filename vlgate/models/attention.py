@@ -14,10 +14,7 @@ from vlgate.types import Attended, Box, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
-    from PIL.Image import Image
 
-
-# What a model on regions attends to: a weight for each of its boxes.
 
 ATTENTION = "attention to regions"
 
@@ -110,7 +107,7 @@ def whole(size: tuple[int, int]) -> Box:  # noqa: ARG001  # a Frame of an image 
 def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
     if encoders.grid is None:
         return []
-    frames = {pair.image: encoders.frame(_size(pair.image.load())) for pair in pairs}
+    frames = {pair.image: encoders.frame(pair.image.load().size) for pair in pairs}
     found: list[Attended] = []
     for start in range(0, len(pairs), AT_ONCE):
         some = pairs[start : start + AT_ONCE]
@@ -169,28 +166,24 @@ def _as_grid(features: torch.Tensor) -> torch.Tensor | None:
     return patches.transpose(1, 2).reshape(len(features), -1, side, side).float()
 
 
-def _attended(pair: Match, cells: list[list[float]], frame: Box) -> Attended:
-    rows, columns = len(cells), len(cells[0])
-    most = max(max(row) for row in cells) or 1.0
-    left, top, right, bottom = frame
-    across, down = (right - left) / columns, (bottom - top) / rows
-    weights = {
-        (left + x * across, top + y * down, left + (x + 1) * across, top + (y + 1) * down): value / most
-        for y, row in enumerate(cells)
-        for x, value in enumerate(row)
-    }
-    on_image = {box: value for box, value in weights.items() if box[0] < 1 and box[1] < 1 and box[2] > 0 and box[3] > 0}
-    return Attended(method=GRAD_CAM, image=0, text=pair.text, boxes=tuple(on_image), weights=tuple(on_image.values()))
+def _attended(pair: Match, grid: list[list[float]], frame: Box) -> Attended:
+    boxes = cells((len(grid), len(grid[0])), frame)
+    weights = np.array(grid).ravel()
+    on_image = (boxes[:, :2] < 1).all(axis=1) & (boxes[:, 2:] > 0).all(axis=1)
+    shares = weights / (float(weights.max()) or 1.0)
+    return Attended(
+        method=GRAD_CAM,
+        image=0,
+        text=pair.text,
+        boxes=tuple(map(tuple, boxes[on_image].tolist())),
+        weights=tuple(shares[on_image].tolist()),
+    )
 
 
 def _square(size: tuple[int, int], side: int) -> Box:
     width, height = size
     across, down = (1 - side / width) / 2, (1 - side / height) / 2
     return (across, down, 1 - across, 1 - down)
-
-
-def _size(image: Image) -> tuple[int, int]:
-    return image.size
 
 
 # Attention rollout (Abnar and Zuidema, ACL 2020): attention followed through all layers back to the inputs.

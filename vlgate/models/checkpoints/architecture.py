@@ -8,7 +8,7 @@ from typing import Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, parts_folder, read_config, weights_form
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 
 # The files of a processor: one of the forms per part, and all files of a form.
@@ -80,10 +80,7 @@ def _check_words(source: Pretrained, tokenizer: Any, model: Any) -> None:
 
 
 def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype: str) -> tuple[Any, Any, str]:
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "transformers", "hf") from None
+    transformers = library("transformers")
 
     _check_kind(source, architecture)
     weights_form(folder_of(source))

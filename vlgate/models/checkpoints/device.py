@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import torch
 
 
-# Select the device and the precision of a model.
-
 DTYPES = ("float32", "float16", "bfloat16")
 _EXPECTED = "expected auto, cpu, cuda, cuda:N or mps"
 
@@ -69,8 +67,6 @@ def pick_dtype(name: str) -> torch.dtype:
     check_dtype(name)
     return {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}[name]
 
-
-# The share that each of several workers has of a machine: its threads, and its room on a GPU.
 
 _THREADS = "OMP_NUM_THREADS"
 

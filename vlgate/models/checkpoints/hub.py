@@ -21,7 +21,7 @@ from typing import Any
 
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.loading.catalogue import Options, registered
 
 CONFIG = "config.json"
@@ -91,10 +91,7 @@ def folder_of(source: Pretrained) -> Path:
     """
     if source.local:
         return Path(source.location)
-    try:
-        from huggingface_hub import constants
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "huggingface_hub", "hf") from None
+    constants = library("huggingface_hub.constants")
     fetch = _in_cache if constants.HF_HUB_OFFLINE else _fetched
     try:
         revision = _whole_commit(source, Path(constants.HF_HUB_CACHE))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pickle
 import struct
-from typing import TypeVar
+from importlib import import_module
+from typing import Any, TypeVar
 
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
 from vlgate.types import Answerer, Ask, LazyImage, Match, Matcher
-
-# Make the error for an optional package that is not installed.
 
 
 def missing_package(name: str, extra: str) -> ModelLoadError:
@@ -17,7 +16,13 @@ def missing_package(name: str, extra: str) -> ModelLoadError:
     return ModelLoadError(f"needs {name}, which is not installed; pip install 'vlgate[{extra}]'")
 
 
-# List the exceptions that reading a damaged or mislabelled checkpoint can raise.
+def library(name: str, extra: str = "hf") -> Any:
+    """Import a package that an extra of vlgate installs."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name or name, extra) from None
+
 
 # A truncated pickle stops the unpickler at an arbitrary byte, so it can raise almost any of the built-in exceptions.
 DAMAGED: tuple[type[Exception], ...] = (
@@ -46,8 +51,6 @@ def one_line(error: BaseException) -> str:
     said = " ".join(str(error).split()) or type(error).__name__
     return said if len(said) <= _MOST_LETTERS else f"{said[:_MOST_LETTERS]}..."
 
-
-# Send a trial request to a freshly loaded model, to find out early if its parts do not fit together.
 
 M = TypeVar("M", bound=Matcher | Answerer)
 _MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError, NoReplyError, ModelReplyError)

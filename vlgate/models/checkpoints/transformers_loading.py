@@ -31,8 +31,6 @@ from vlgate.models.checkpoints.inputs import knows_words
 from vlgate.models.checkpoints.load_errors import damaged, one_line
 from vlgate.models.checkpoints.whole import check_complete, check_meaning, check_precision, check_type, left_out
 
-# Suppress the progress bars of transformers, which would clutter the output of a test run.
-
 
 @contextmanager
 def no_bars() -> Iterator[None]:
@@ -56,8 +54,6 @@ def no_bars() -> Iterator[None]:
 def _hidden(bar: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     return bar(*args, **{**kwargs, "disable": True})
 
-
-# What to do about a checkpoint that transformers cannot load, by the reason.
 
 OWN = "write an adapter of your own (package.module:callable)"
 _UNQUANTISED = f"name the checkpoint that it was made from, or {SERVE}"
@@ -118,9 +114,6 @@ def memory_remedy() -> str:
     )
 
 
-# Apply an adapter of PEFT (LoRA, IA3, ...) to its base model, and merge it.
-
-
 def merged(model: Any, source: Pretrained, base: Pretrained) -> tuple[Any, str]:
     """Merge the adapter of a checkpoint into its base model."""
     folder = folder_of(source)
@@ -179,8 +172,6 @@ def _check(source: Pretrained, info: Any) -> None:
                 "that it was trained on, or merge the adapter into it and save the result"
             )
 
-
-# Load models and processors of transformers completely or not at all, without running code of a checkpoint.
 
 NOTES = "vlgate_notes"
 """The attribute of a loaded model with notes for the readers of the results, a tuple of strings."""

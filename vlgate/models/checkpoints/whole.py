@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import PICKLED, SERVE, shard_paths
+from vlgate.models.checkpoints.load_errors import damaged
 
 # Buffers of earlier versions, which a model computes from its configuration: not weights.
 BUFFERS = (
@@ -161,3 +163,25 @@ def _some(keys: Collection[str]) -> str:
     names = list(keys)
     rest = ", ..." if len(names) > 3 else ""
     return f"{len(names):,} weight{'s' if len(names) > 1 else ''} ({', '.join(names[:3])}{rest})"
+
+
+def read_tensors(file: Path, expected: str) -> dict[str, Any]:
+    """Read the named tensors of a ``.bin`` or ``.safetensors``; no code in it is run."""
+    import torch
+    from safetensors.torch import load_file
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns about pickle protocols, and raises if it cannot read one
+            safe = file.suffix == ".safetensors"
+            content: Any = load_file(file) if safe else torch.load(file, map_location="cpu", weights_only=True)
+    except damaged() as error:
+        raise ModelLoadError(
+            f"{file} is damaged, or holds more than tensors, and is not loaded ({type(error).__name__}); download it "
+            "again"
+        ) from error
+    if isinstance(content, Mapping) and isinstance(content.get("model_state_dict"), Mapping):
+        content = content["model_state_dict"]
+    if not isinstance(content, Mapping) or not all(isinstance(value, torch.Tensor) for value in content.values()):
+        raise ModelLoadError(f"{file} does not hold named tensors; expected {expected}")
+    return {str(name): value for name, value in content.items()}

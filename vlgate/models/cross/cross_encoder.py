@@ -283,9 +283,6 @@ class QuestionAnswerer(PixelModel):
         return answers
 
 
-# The heads of transformers that ``heads`` lists by the name of the model, and how each becomes a model.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchingHead:
     """An architecture with a matching head.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import torch
 
 
-# Optimal transport between two sets of features, by which ViLT aligns words with patches.
-
 ROUNDS = 1000
 STEP = 0.1
 """Rounds and step with which ViLT's authors draw heat maps (``demo.py`` of github.com/dandelin/ViLT)."""

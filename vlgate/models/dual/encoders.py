@@ -27,7 +27,7 @@ from vlgate.models.attention import (
 )
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
 from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys, stacked
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.dual.families import Family, context, family_of
 from vlgate.models.dual.features import TRIED, apart, in_groups, sigmoid_threshold, threshold_note, told, unit_rows
@@ -220,10 +220,7 @@ def build(
 ) -> DualModel:
     source, _ = requested(name, weights, folder)
     family = _family(name, source)
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "transformers", "hf") from None
+    transformers = library("transformers")
     tokenizer = load_processor(transformers.AutoTokenizer, source)
     # Pillow resizes as in training; torchvision's results differ slightly.
     images = load_processor(transformers.AutoImageProcessor, source, backend="pil")

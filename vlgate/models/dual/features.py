@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     import torch
 
 
-# Compute the cosine scores of dual encoders, and the cosine above which a model says yes.
-
-
 def unit_rows(features: torch.Tensor) -> FloatArray:
     """Return features as float64 rows of length 1, shape (n, d); the dot product of two rows is their cosine."""
     import torch

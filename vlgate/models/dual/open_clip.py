@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# Encode texts with an open_clip model: without padding, if its text encoder is causal and read at the end token.
-
-
 class Texts:
     """The text encoder of an open_clip model.
 

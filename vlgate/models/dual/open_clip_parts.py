@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# Take the settings that a file of weights lacks from open_clip's list of published weights.
-
 _PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")
 
 
@@ -78,8 +76,6 @@ def _has_quick_gelu(arch: str) -> bool:
 
     return bool(open_clip.get_model_config(arch).get("quick_gelu"))
 
-
-# Create the parts of an open_clip model: the network with its weights, its tokenizer and its image transform.
 
 PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 

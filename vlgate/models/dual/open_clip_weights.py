@@ -13,8 +13,6 @@ from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.checkpoints.fingerprint import digest_path
 from vlgate.models.checkpoints.load_errors import damaged
 
-# Parse the weights after ``open_clip:``, and check them against the names that open_clip knows.
-
 CONFIG = "open_clip_config.json"
 # The files of weights that open_clip looks for in a folder, in its order.
 IN_FOLDER = ("open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin")
@@ -97,9 +95,6 @@ def check_names(source: OpenClipName) -> None:
             f"open_clip: unknown weights {source.tag!r} of {source.name}; {nearest(source.tag, tags)}; "
             f"for a file, write {source.name}//path/to/weights.safetensors"
         )
-
-
-# Find the file of weights of an open_clip model, read the shapes in it, and check them against the model.
 
 
 def weights_file(source: OpenClipName) -> Path | None:

@@ -16,7 +16,7 @@ import numpy as np
 from vlgate.asking.batching import OVERFLOW, out_of_memory
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, VlgateError
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
-from vlgate.models.checkpoints.load_errors import DAMAGED, missing_package, one_line
+from vlgate.models.checkpoints.load_errors import DAMAGED, library, one_line
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.dual.families import FAMILIES
 from vlgate.models.generative.engine import Engine, engine_for
@@ -197,10 +197,7 @@ def _check_kind(source: Pretrained) -> None:
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Vlm:
     source, options = requested("vlm", weights, folder)
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "transformers", "hf") from None
+    transformers = library("transformers")
     _check_kind(source)
     processor = load_processor(transformers.AutoProcessor, source)
     spread = {"device_map": "auto"} if options["device_map"] == "auto" else {}

@@ -176,8 +176,6 @@ def _only_last(model: Any) -> dict[str, int]:
     return {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
 
 
-# Runs a generative model over images and prompts, and over each image only once if the architecture allows it.
-
 Shown = LazyImage | tuple[LazyImage, ...]
 """The image of a prompt, or several in their order."""
 Asked = tuple[Shown, Prompt]

@@ -156,8 +156,6 @@ def _by(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist is not None else "an unknown package"
 
 
-# List the models that ``--model`` can name: what each can do, its default weights, and whether they are cached.
-
 _WEIGHTS = (".safetensors", ".bin", ".pt")
 
 

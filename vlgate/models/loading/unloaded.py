@@ -50,8 +50,6 @@ def open_clip(weights: str, folder: Path, default: str) -> str:  # noqa: ARG001 
     return digest(source.kind, source.name, digest_path(source.path))
 
 
-# A model that is known without being built: it is built when it is first asked something.
-
 _NAMED = "it gets the names of images (image_names), which may tell more than the pixels"
 _ASKED = ("match", "accepts", "encode_images", "encode_texts", "answer", "compare", "perplexity", "text_keys")
 

@@ -45,19 +45,15 @@ class Oracle:
         _complain([place for place, truth in enumerate(found) if truth is None], len(found))
         return np.array(found, dtype=np.float64)
 
-    def answer(self, questions: Sequence[Ask]) -> list[str]:
-        return self._answered(questions)
-
-    def compare(self, questions: Sequence[Compare]) -> list[str]:
-        return self._answered(questions)
-
-    def _answered(self, questions: Sequence[Ask | Compare]) -> list[str]:
+    def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
         found = [
             TIED if any(shows_nothing(image.key) for image in images_of(one)) else self._answers.get(_asked(one))
             for one in questions
         ]
         _complain([place for place, answer in enumerate(found) if answer is None], len(found))
         return [answer for answer in found if answer is not None]
+
+    compare = answer
 
 
 class Constant:
@@ -68,11 +64,10 @@ class Constant:
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         return np.zeros(len(pairs))
 
-    def answer(self, questions: Sequence[Ask]) -> list[str]:
+    def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
         return [_yes_or_first(question.choices or ("yes",)) for question in questions]
 
-    def compare(self, questions: Sequence[Compare]) -> list[str]:
-        return [_yes_or_first(question.choices or ("yes",)) for question in questions]
+    compare = answer
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
         return np.ones(len(texts))
@@ -90,17 +85,13 @@ class Random:
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         return np.array([self._uniform(pair.image.key, pair.text) for pair in pairs], dtype=np.float64)
 
-    def answer(self, questions: Sequence[Ask]) -> list[str]:
+    def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
         return [
             min(question.choices or ("no", "yes"), key=lambda choice: self._drawn(question, choice))
             for question in questions
         ]
 
-    def compare(self, questions: Sequence[Compare]) -> list[str]:
-        return [
-            min(question.choices or ("no", "yes"), key=lambda choice: self._drawn(question, choice))
-            for question in questions
-        ]
+    compare = answer  # the images in another order are another question
 
     def _drawn(self, question: Ask | Compare, choice: str) -> tuple[float, str]:
         return self._uniform(*(image.key for image in images_of(question)), question.question, choice), choice

@@ -13,15 +13,11 @@ from vlgate.fixtures.reader.reading import Reading
 from vlgate.models.reference.blind import Blind
 from vlgate.models.reference.controls import Constant, Random
 
-# ``reader``: the reading oracle of the drawn scenes.
-
 
 def reader() -> Reader:
     """Return the model that reads each text by itself, and looks at the scene graph that the image is drawn from."""
     return Reader()
 
-
-# ``defect:NAME``: the reading oracle with one faculty broken, and models that do not look at the image.
 
 _CONTROLS: Mapping[str, tuple[str, Callable[[int], object]]] = MappingProxyType(
     {

@@ -16,8 +16,6 @@ from vlgate.images.files import image_key
 from vlgate.models.checkpoints.fingerprint import digest_path
 from vlgate.types import Ask, Compare, FloatArray, Match
 
-# Read and check the rows of a replay file: scores, answers and perplexities.
-
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
 SHAPES = (
     '{"image", "text", "score"[, "match"]}, {"image", "question", "answer"}, {"images", "question", "answer"} or '
@@ -192,8 +190,6 @@ def _put(store: dict[Key, Value], key: Key, value: Value, what: str) -> str | No
         return None
     return f"{short(repr(key), 200)} has the {what} {value!r} here and {old!r} in an earlier row; keep one of them"
 
-
-# ``replay:FILE``: a model that looks its replies up in a file.
 
 Images = TypeVar("Images", str, tuple[str, ...])  # the names of one image, or of several
 _NAMED = 3  # missing rows that a message shows

@@ -13,7 +13,8 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.hub import Pretrained, pretrained
 from vlgate.models.checkpoints.inputs import rgb_images
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
+from vlgate.models.checkpoints.whole import read_tensors
 from vlgate.models.regions.detector_network import Config, read_config
 from vlgate.models.regions.detector_stages import Detections, feature_map, kept, predicted, proposals
 from vlgate.models.regions.regions import COUNT, WIDTH, RegionCache, Regions
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from torch import Tensor, nn
 
-
-# Prepares images for a detector: resized, in the order blue, green, red, minus the mean, and padded to one size.
 
 _SHORTEST = 16
 """The shortest side: below it the feature map would be empty. An image of 1 : 63 is stretched to it."""
@@ -70,8 +69,6 @@ def padded(images: Sequence[Tensor]) -> tuple[Tensor, list[tuple[int, int]]]:
         row[:, : one.shape[1], : one.shape[2]] = one
     return batch, sizes
 
-
-# Runs the whole detector, from images to regions, in float32.
 
 AT_ONCE = 8
 """How many images go through the network together by default."""
@@ -134,8 +131,6 @@ def _full_precision() -> Iterator[None]:
         yield
 
 
-# Finds a detector's folder and loads all of its weights.
-
 PUBLISHED = "unc-nlp/frcnn-vg-finetuned"
 CONFIG = "config.yaml"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -149,14 +144,11 @@ def detector_folder(spec: str, folder: Path) -> Path:
 
 
 def _fetched(source: Pretrained) -> Path:
-    try:
-        from huggingface_hub import constants, snapshot_download
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "huggingface_hub", "hf") from None
+    hub, constants = library("huggingface_hub"), library("huggingface_hub.constants")
     offline = bool(constants.HF_HUB_OFFLINE)
     wanted = [CONFIG, *WEIGHTS]
     try:
-        found = snapshot_download(
+        found = hub.snapshot_download(
             source.location, revision=source.revision, allow_patterns=wanted, local_files_only=offline
         )
     except (OSError, ValueError, RuntimeError) as error:
@@ -178,33 +170,13 @@ def load_detector(folder: Path, device: str) -> tuple[nn.Module, Config, str]:
         raise ModelLoadError(f"{folder} holds {has}; a detector is {CONFIG} with {' or '.join(WEIGHTS)}")
     config = read_config(folder / CONFIG)
     built = network(config)
-    _fill(built, _state(file), file)
+    _fill(built, read_tensors(file, "the weights of a detector"), file)
     try:
         return built.to(device), config, digest(digest_path(folder / CONFIG), digest_path(file))
     except RuntimeError as error:
         raise ModelLoadError(
             f"the detector cannot be moved to device={device!r} ({error}); try another device"
         ) from error
-
-
-def _state(file: Path) -> Mapping[str, Any]:
-    """Read tensors from safetensors or a pickle; no code in the file is run."""
-    import pickle
-
-    import torch
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        state = load_file(file) if file.suffix == ".safetensors" else torch.load(file, "cpu", weights_only=True)
-    except (SafetensorError, pickle.UnpicklingError, RuntimeError, OSError, EOFError, ValueError) as error:
-        raise ModelLoadError(
-            f"{file} is damaged, or holds more than tensors, and is not loaded ({type(error).__name__}: "
-            f"{str(error).splitlines()[0] if str(error) else ''}); download it again"
-        ) from error
-    if not isinstance(state, Mapping) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-        raise ModelLoadError(f"{file} does not hold named tensors; expected the weights of a detector")
-    return state
 
 
 def _fill(built: nn.Module, state: Mapping[str, Tensor], file: Path) -> None:
@@ -270,11 +242,7 @@ def detector_source(
     ``width``: the numbers per box that the model takes; None for any. ``count``: the boxes per image that the model
     takes; None for any.
     """
-    try:
-        import torch  # noqa: F401  # is it installed?
-        import torchvision  # noqa: F401  # likewise
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "torch", "hf") from None
+    library("torch"), library("torchvision")
     network, config, what = load_detector(detector_folder(spec, folder), device)
     for name, wanted, given in (("numbers per box", width, config.features), ("boxes", count, config.detections)):
         if wanted not in (None, given):

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
-# A detector's configuration: its layers and its thresholds, read from ``config.yaml``.
-
 _BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
 

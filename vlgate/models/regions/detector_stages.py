@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-# Operations on boxes: arrays of shape (n, 4), with x1, y1, x2, y2 in pixels.
-
 _LARGEST = math.log(1000 / 16)
 """The most that a box grows, as a logarithm: from 16 pixels to 1,000."""
 
@@ -168,9 +166,6 @@ def _best(config: Config, scores: Tensor, deltas: Tensor, cells: Tensor, size: t
     large = ((boxes[:, 2:] - boxes[:, :2]) > config.smallest).all(dim=1)
     boxes, values = boxes[large], likely.values[: config.proposals_before][large]
     return boxes[nms(boxes, values, config.rpn_overlap)[: config.proposals_after]]
-
-
-# The detector's head: the features, object and attribute of each box, and which boxes are kept.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,7 +7,7 @@ import pickle
 import subprocess
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,10 +15,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.errors import DataError, ModelLoadError
+from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.load_errors import missing_package
-from vlgate.models.regions.feature_records import AGAIN, checked, from_base64
-from vlgate.models.regions.regions import Regions
+from vlgate.models.regions.feature_records import AGAIN, Record, Records, from_base64
 
 # Reads the entries of an LMDB through a process of its own, which may die of a damaged page while the run goes on.
 
@@ -238,28 +237,19 @@ _OTHERS = (
 )
 
 
-class Volta:
-    """A database, open for reading."""
+class Volta(Records):
+    """A database, open for reading: a folder with ``data.mdb``, or a single file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._reader = Reader(path)
-        self._keys = [key for key in self._reader.keys if key != _LIST_OF_KEYS]
+        self._places = {key: key for key in self._reader.keys if key != _LIST_OF_KEYS}
 
-    def keys(self) -> Iterable[str]:
-        return self._keys
-
-    def read(self, key: str) -> Regions:
-        try:
-            content = self._reader.get(key)
-            if content is None:
-                raise ValueError("its key leads to no entry")  # noqa: TRY301
-            arrays, size = _arrays(plain_values(content))
-        except KeyError as error:
-            raise DataError(self._path, key, f"lacks {error}", AGAIN) from None
-        except (OSError, ValueError, TypeError, OverflowError) as error:
-            raise DataError(self._path, key, f"cannot be read ({error})", AGAIN) from None
-        return checked(self._path, key, arrays, size)
+    def _record(self, key: str) -> Record:
+        content = self._reader.get(key)
+        if content is None:
+            raise ValueError("its key leads to no entry")
+        return self._path, *_arrays(plain_values(content))
 
 
 def _arrays(item: object) -> tuple[dict[str, NDArray[Any]], tuple[float, float]]:

@@ -8,15 +8,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.errors import DataError
 from vlgate.models.regions.regions import Regions
-
-# Finds an image in a file of features: decides which names mean the same image.
 
 _EXTENSION = re.compile(r"(?<=.)\.(?:jpe?g|png|webp|gif|bmp|tiff?|avif|hei[cf])\Z", re.IGNORECASE | re.DOTALL)
 _COCO = re.compile(r"COCO_(?:train|val|test)[0-9]{4}_0*([0-9]+)")
@@ -126,20 +124,37 @@ def _agree(some: Sequence[str], others: Sequence[str]) -> bool:
     return all(one == other for one, other in zip(some, others, strict=False))
 
 
-# Checks a record of a file of features before it is used.
-
 AGAIN = "make the file again with vlgate features, or download it again"
 _BESIDE = 1e-4  # how far rounding may move a box beyond its image, as a fraction of the side
 
 
-class Records(Protocol):
-    """A file of features."""
+Record = tuple[Path, Mapping[str, NDArray[Any]], tuple[float, float] | None]
+"""The file, the arrays under the names of ``Regions``, and the height and width if boxes are in pixels."""
+
+
+class Records:
+    """A file or folder of region features: where each image's record is, by its own name, and how it is read."""
+
+    _path: Path
+    _places: Mapping[str, Any]
 
     def keys(self) -> Iterable[str]:
-        """The keys of all images."""
+        return self._places.keys()
 
     def read(self, key: str) -> Regions:
-        """Read the regions of an image."""
+        """Read an image's regions; DataError names the key if its record is damaged."""
+        try:
+            file, arrays, size = self._record(key)
+        except KeyError as error:
+            raise DataError(self._path, key, f"lacks {error}", AGAIN) from None
+        except (OSError, ValueError, TypeError, OverflowError) as error:
+            raise DataError(
+                self._path, key, f"cannot be read ({getattr(error, 'strerror', None) or error})", AGAIN
+            ) from None
+        return checked(file, key, arrays, size)
+
+    def _record(self, key: str) -> Record:
+        raise NotImplementedError
 
 
 def checked(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], size: tuple[float, float] | None) -> Regions:

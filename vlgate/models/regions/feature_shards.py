@@ -6,7 +6,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tokenize import TokenError
@@ -19,7 +19,7 @@ from vlgate.asking.batching import out_of_memory
 from vlgate.errors import DataError, ImageError, ModelLoadError, ModelReplyError
 from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.models.checkpoints.load_errors import missing_package
-from vlgate.models.regions.feature_records import AGAIN, checked
+from vlgate.models.regions.feature_records import AGAIN, Record, Records
 from vlgate.models.regions.regions import Regions
 from vlgate.types import LazyImage
 
@@ -38,11 +38,12 @@ _BROKEN = (
 )  # fmt: skip
 
 
-class Shards:
+class Shards(Records):
     """A folder of such files, or one of them; an image's regions are read on demand."""
 
     def __init__(self, path: Path) -> None:
-        self._places: dict[str, tuple[Path, int]] = {}
+        self._path = path
+        places: dict[str, tuple[Path, int]] = {}
         self.detectors: set[str] = set()
         self._opened: dict[Path, Any] = {}
         self._sizes: dict[Path, int] = {}
@@ -52,28 +53,26 @@ class Shards:
             keys, detector = _head(file, self._opened[file])
             self.detectors.add(detector)
             for place, key in enumerate(keys):
-                self._places.setdefault(key, (file, place))
+                places.setdefault(key, (file, place))
+        self._places = places
         if len(self.detectors) > 1:
             problem = f"holds regions of {len(self.detectors)} detectors"
             raise ModelLoadError(f"{path}: {problem}; keep one folder per detector")
 
-    def keys(self) -> Iterable[str]:
-        return self._places.keys()
-
-    def read(self, key: str) -> Regions:
+    def _record(self, key: str) -> Record:
         file, place = self._places[key]
         opened, size = self._opened[file], self._sizes[file]
         if not file.is_file() or file.stat().st_size < size:  # it is mapped: reading beyond its end kills the process
             raise DataError(file, key, f"was cut off after it was opened, when it had {size:,} bytes", AGAIN)
         arrays = {name: opened.get_slice(name)[place] for name in opened.keys() if name in FIELDS}  # noqa: SIM118
-        return checked(file, key, arrays, None)
+        return file, arrays, None
 
 
-class Npz:
+class Npz(Records):
     """One file in numpy's format, which is read at once."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file
+        self._path = file
         try:
             # If np.load opened the file itself, it would leave a broken one open.
             with file.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
@@ -86,13 +85,9 @@ class Npz:
             raise ModelLoadError(f"{file}: holds {lengths}; expected images, features and boxes of one length; {AGAIN}")
         self._places = {str(key): place for place, key in reversed([*enumerate(self._arrays["images"])])}
 
-    def keys(self) -> Iterable[str]:
-        return self._places.keys()
-
-    def read(self, key: str) -> Regions:
+    def _record(self, key: str) -> Record:
         place = self._places[key]
-        arrays = {name: array[place] for name, array in self._arrays.items() if name != "images"}
-        return checked(self._file, key, arrays, None)
+        return self._path, {name: array[place] for name, array in self._arrays.items() if name != "images"}, None
 
 
 def write_shard(folder: Path, keys: Sequence[str], regions: Sequence[Regions], detector: str) -> Path:
@@ -153,8 +148,6 @@ def _head(file: Path, opened: Any) -> tuple[list[str], str]:
         raise ModelLoadError(f"{file}: names {len(keys)} images, but its arrays hold another number; {AGAIN}")
     return keys, detector
 
-
-# Makes files of features; a run continues after the images that an earlier run has finished.
 
 SHARD = 64
 """Images per file: 20 MB. A run that is killed loses at most so many."""

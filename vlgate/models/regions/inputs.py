@@ -15,13 +15,11 @@ from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.models.checkpoints.transformers_loading import load_processor
 from vlgate.models.regions.regions import COUNT, WIDTH, Float32, RegionSource
 from vlgate.models.text.control_tokens import ControlTokens
+from vlgate.models.text.text_only import padded
 from vlgate.types import Ask, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
-
-
-# Opens the region features that a user names: the published detector, another detector, or files.
 
 
 def check_regions(spec: str, folder: Path) -> None:
@@ -61,8 +59,6 @@ def region_source(
 
     return detector_source(spec, folder, device, width=width, count=count)
 
-
-# Makes the inputs of a model on region features: texts as rows of tokens, images as boxes with one vector each.
 
 BERT = "google-bert/bert-base-uncased"
 """LXMERT and VisualBERT were trained with its tokenizer; VisualBERT's repositories hold none of their own."""
@@ -124,18 +120,9 @@ class RegionInputs:
         import torch
 
         ControlTokens(self.tokenizer).check([(text,) for text in texts])
-
         rows, cut = self._rows(texts)
-        longest = max(map(len, rows))
-        ids = [row + [self.tokenizer.pad_token_id] * (longest - len(row)) for row in rows]
-        mask = [[1] * len(row) + [0] * (longest - len(row)) for row in rows]
-        input_ids, attention_mask = (torch.tensor(numbers, device=self.device) for numbers in (ids, mask))
-        tensors = {
-            "input_ids": input_ids,
-            "attention_mask": attention_mask,
-            "token_type_ids": torch.zeros_like(input_ids),
-        }
-        return tensors, cut
+        ids, mask = padded(rows, self.device, self.tokenizer.pad_token_id)
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids)}, cut
 
     def _rows(self, texts: Sequence[str]) -> tuple[list[list[int]], list[bool]]:
         room = self.length - len(self.suffix)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vlgate.errors import ModelLoadError
 from vlgate.models.attention import Streams, attention, caught, mean_of_heads, two_streams
 from vlgate.models.checkpoints import hub
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model
 from vlgate.models.cross.answer_lists import AnswerList, answer_list, answers_file
 from vlgate.models.loading.catalogue import Options
@@ -117,10 +117,7 @@ def check(weights: str, folder: Path, *, name: str = "lxmert") -> None:
 def build(
     weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32", *, name: str = "lxmert"
 ) -> Lxmert:
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "transformers", "hf") from error
+    transformers = library("transformers")
 
     source, options = checked(name, weights, folder)
     file = answers_file(options["answers"], folder, hub.folder_of(source), _ANSWERS)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# The settings of a region network, as its folder holds them: ``region_network.json``.
-
 SETTINGS = "region_network.json"
 WEIGHTS = "region_network.safetensors"
 
@@ -66,8 +64,6 @@ def read_settings(folder: Path) -> Settings:
 def write_settings(settings: Settings, folder: Path) -> None:
     (folder / SETTINGS).write_text(json.dumps(asdict(settings), indent=1) + "\n", encoding="utf-8")
 
-
-# A small convolutional network that looks at boxes of an image, one crop each, and says what is in them.
 
 MARGIN = 0.08
 """The border that a crop shows around its box, as a share of the box's sides."""
@@ -133,8 +129,6 @@ def crops_of(pixels: Pixels, boxes: Boxes, side: int) -> tuple[Pixels, Boxes]:
     places = np.concatenate([sides / np.array([width, height], np.float32), sides / 300], axis=1)
     return crops, places.astype(np.float32)
 
-
-# Runs a region network on images: boxes are proposed, seen one crop each, and the surest that differ are kept.
 
 AT_ONCE = 16
 """Images whose crops go through the network together."""

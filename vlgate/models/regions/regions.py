@@ -68,8 +68,6 @@ class RegionSource(Protocol):
         """
 
 
-# A cache of region features by image, so that an image with many texts goes through the detector once.
-
 Look = Callable[[Sequence[LazyImage]], Sequence[Regions | str | None]]
 """Returns the regions of images; for an image without regions, the reason, or None."""
 KEPT = 512

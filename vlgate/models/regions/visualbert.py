@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vlgate.errors import ModelLoadError
 from vlgate.models.attention import mean_of_heads, rolled_out
 from vlgate.models.checkpoints import hub
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model
 from vlgate.models.cross.answer_lists import answer_list, answers_file
 from vlgate.models.loading.catalogue import Options
@@ -110,10 +110,7 @@ def check(weights: str, folder: Path) -> None:
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> VisualBert:
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "transformers", "hf") from error
+    transformers = library("transformers")
 
     source, options = checked("visualbert", weights, folder)
     kind = _kind(source)

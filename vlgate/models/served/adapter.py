@@ -22,8 +22,6 @@ from vlgate.models.served.chat import Dialect, FirstWord, data_url, first_word, 
 from vlgate.models.served.http import Endpoint, Pace, ServiceError
 from vlgate.types import Ask, Compare, FloatArray, LazyImage, Match
 
-# Questions to a service, asked in parallel; each distinct question is sent, and paid for, once.
-
 Body = dict[str, object]
 Reply = float | str | FirstWord
 Outcome = Reply | Problem
@@ -243,13 +241,17 @@ class Served:
         return reply.yes or 0.0
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
-        asked = [Question(question.image, _on_one_line(choice_question(question))) for question in questions]
-        return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
+        return self._written([Question(one.image, _on_one_line(choice_question(one))) for one in questions])
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
-        asked = [
-            Question(one.images[0], _on_one_line(choice_question(one)), others=one.images[1:]) for one in questions
-        ]
+        return self._written(
+            [Question(one.images[0], _on_one_line(choice_question(one)), others=one.images[1:]) for one in questions]
+        )
+
+    def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
+        return self._written([Question(None, _on_one_line(choice_question(one))) for one in questions])
+
+    def _written(self, asked: Sequence[Question]) -> list[str]:
         return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
 
     def check_compare(self) -> None:
@@ -259,10 +261,6 @@ class Served:
                 f"openai: {self._place.name!r} at {self._place.url} does not take two images in one request "
                 f"({refused}); allow more (vLLM: --limit-mm-per-prompt), or leave out --ask=together"
             )
-
-    def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
-        asked = [Question(None, _on_one_line(choice_question(question))) for question in questions]
-        return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
 
 
 def _on_one_line(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import pretrained
 from vlgate.models.text.judges import BATCH, by_length
-from vlgate.models.text.text_only import ENDLESS, loaded, longest_text
+from vlgate.models.text.text_only import ENDLESS, loaded, longest_text, padded
 from vlgate.perturb.foils.candidates import Filling, Gap
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class MaskedFiller:
     def _best(self, batch: Sequence[_Draft], top: int) -> tuple[list[list[float]], list[list[int]]]:
         import torch
 
-        ids, mask = self._padded(batch)
+        ids, mask = padded([draft.row for draft in batch], self._model.device, self._tokenizer.pad_token_id)
         rows = torch.arange(len(batch), device=ids.device)
         spots = torch.tensor([draft.first for draft in batch], device=ids.device)
         begins = torch.tensor([not draft.filled for draft in batch], device=ids.device)
@@ -103,16 +103,6 @@ class MaskedFiller:
             allowed = torch.where(begins[:, None], self._begins, self._inside)
             best = likely.masked_fill(~allowed, -torch.inf).topk(min(top, likely.shape[1]), dim=1)
         return best.values.cpu().tolist(), best.indices.cpu().tolist()
-
-    def _padded(self, batch: Sequence[_Draft]) -> tuple[torch.Tensor, torch.Tensor]:
-        import torch
-
-        width = max(len(draft.row) for draft in batch)
-        pad = self._tokenizer.pad_token_id
-        device = self._model.device
-        ids = torch.tensor([[*draft.row, *[pad] * (width - len(draft.row))] for draft in batch], device=device)
-        mask = torch.tensor([[1] * len(one.row) + [0] * (width - len(one.row)) for one in batch], device=device)
-        return ids, mask
 
 
 def _filled(draft: _Draft, token: int, likely: float) -> _Draft:

@@ -6,20 +6,18 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained
-from vlgate.models.checkpoints.load_errors import damaged, missing_package, one_line
+from vlgate.models.checkpoints.load_errors import damaged, library, one_line
 from vlgate.models.checkpoints.transformers_loading import load_model, no_bars
 from vlgate.models.loading.catalogue import split_options
 from vlgate.models.text import language_models
 from vlgate.models.text.text_only import ENDLESS, loaded, log_probabilities, longest_text
 from vlgate.types import FloatArray
-
-# Batches of texts of similar length, so that little of the model's work is padding.
 
 BATCH = 64
 """Texts per forward pass."""
@@ -49,9 +47,6 @@ def scored(texts: Sequence[Any], columns: int, score: Callable[[list[Any]], Floa
 
 def _length(text: str | tuple[str, str]) -> int:
     return len(text) if isinstance(text, str) else sum(map(len, text))
-
-
-# Load classifiers of texts and find their labels by name.
 
 
 class Classifier:
@@ -84,19 +79,28 @@ class Classifier:
         return np.exp(np.asarray(likely.cpu().numpy(), dtype=np.float64))[:, self._columns]
 
 
+C = TypeVar("C", bound=Classifier)
+
+
 def load_classifier(
-    weights: str, folder: Path, wanted: Sequence[Sequence[str]], *, device: str, dtype: str
-) -> Classifier:
+    kind: type[C], weights: str, folder: Path, wanted: Sequence[Sequence[str]], *, place: tuple[str, str]
+) -> C:
+    """Load a classifier.
+
+    ``weights``: a hub repository or a folder. ``?labels=A,B`` names the labels, in the model's order, if its
+    configuration does not. ``wanted``: for each label, what its name may begin with, in lower case. ``place``: the
+    device and the precision.
+    """
     name, chosen = split_options(weights, ("labels",))
     source = pretrained(name, folder)
-    model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", device, dtype)
+    model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", *place)
     if tokenizer.pad_token_id is None:
         raise ModelLoadError(f"{source.asked}: its tokenizer has no padding token; save it with the model's own one")
     labels = [model.config.id2label[place] for place in range(model.config.num_labels)]
     if "labels" in chosen:
         labels = _given(chosen["labels"], labels, source.asked)
     columns = _columns(labels, wanted, source.asked)
-    return Classifier(model, tokenizer, columns=columns, fingerprint=f"{what} {','.join(labels)}")
+    return kind(model, tokenizer, columns=columns, fingerprint=f"{what} {','.join(labels)}")
 
 
 def _given(text: str, labels: Sequence[str], asked: str) -> list[str]:
@@ -120,31 +124,22 @@ def _columns(labels: Sequence[str], wanted: Sequence[Sequence[str]], asked: str)
     return found
 
 
-# Natural language inference: does a caption entail its foil, contradict it, or neither?
-
 PAPER = "ynie/albert-xxlarge-v2-snli_mnli_fever_anli_R1_R2_R3-nli"
 """The model of VALSE (section 4.3)."""
 
 _LABELS = (("entail",), ("neutral",), ("contradict",))
 
 
-class EntailmentModel:
-    """A model of natural language inference with three labels."""
-
-    def __init__(self, classifier: Classifier) -> None:
-        self.fingerprint = classifier.fingerprint
-        self._classifier = classifier
+class EntailmentModel(Classifier):
+    """A model of natural language inference: entailment, neutral and contradiction."""
 
     def infer(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        return self._classifier.probabilities(pairs)
+        """Return the probabilities of the three labels for (premise, hypothesis), shape (n, 3)."""
+        return self.probabilities(pairs)
 
 
 def entailment(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> EntailmentModel:
-    """Load a model of natural language inference; the arguments and errors are those of ``load_classifier``."""
-    return EntailmentModel(load_classifier(weights or PAPER, folder, _LABELS, device=device, dtype=dtype))
-
-
-# Plausibility: the perplexity of texts under a causal or a masked language model, in batches.
+    return load_classifier(EntailmentModel, weights or PAPER, folder, _LABELS, place=(device, dtype))
 
 
 class _LanguageModel(Protocol):
@@ -193,15 +188,12 @@ def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dt
 _LABELS_GRAMMATICALITY = (("unacceptable", "ungrammatical"), ("acceptable", "grammatical"))
 
 
-class Acceptability:
-    """A classifier of acceptable and unacceptable sentences, as those trained on CoLA (Warstadt et al. 2019)."""
-
-    def __init__(self, classifier: Classifier) -> None:
-        self.fingerprint = classifier.fingerprint
-        self._classifier = classifier
+class Acceptability(Classifier):
+    """A classifier of unacceptable and acceptable sentences, as those trained on CoLA (Warstadt et al. 2019)."""
 
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
-        return np.asarray(self._classifier.probabilities(texts)[:, 1], dtype=np.float64)
+        """Return the probability that each text is acceptable, shape (n,)."""
+        return np.asarray(self.probabilities(texts)[:, 1], dtype=np.float64)
 
 
 class Likelihood:
@@ -231,10 +223,8 @@ def grammaticality(
     kind, _, name = weights.partition(":")
     if kind == "likelihood" and name:
         return Likelihood(plausibility(name, device, folder=folder, dtype=dtype))
-    return Acceptability(load_classifier(weights, folder, _LABELS_GRAMMATICALITY, device=device, dtype=dtype))
+    return load_classifier(Acceptability, weights, folder, _LABELS_GRAMMATICALITY, place=(device, dtype))
 
-
-# Sentence similarity: embeddings of a model of sentence-transformers.
 
 _MODULES = "modules.json"
 _POOLER = (r"pooler\..*",)  # models that pool in another way are published without it
@@ -259,11 +249,7 @@ def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtyp
 
     No code of the repository is run, and only modules of sentence-transformers itself are taken.
     """
-    try:
-        import sentence_transformers
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "sentence-transformers", "text") from None
+    sentence_transformers, transformers = library("sentence_transformers", "text"), library("transformers", "text")
     source = pretrained(weights, folder)
     place = folder_of(source)
     _check_modules(source, place)

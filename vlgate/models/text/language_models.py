@@ -17,11 +17,10 @@ from vlgate.models.text.text_only import (
     check_left_to_right,
     loaded,
     log_probabilities,
+    padded,
     refuse_short,
 )
 from vlgate.types import FloatArray
-
-# ``gpt2:``, ``gpt1:`` and ``causal:NAME``: causal language models, which score texts by their perplexity.
 
 STRIDE = 3  # tokens per window in VALSE's released script
 
@@ -55,7 +54,7 @@ class Causal(TextModel):
         """Return the negative log-likelihood, in nats, of every token but the first."""
         import torch
 
-        ids, mask = self._padded(rows)
+        ids, mask = padded(rows, self._model.device)
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask, use_cache=False).logits
             found = []
@@ -101,8 +100,6 @@ def build(
     return Causal(model, tokenizer, variant=options["variant"], fingerprint=f"{what} {options['variant']}")
 
 
-# ``masked:NAME``: masked language models, which score texts by their pseudo-perplexity.
-
 _COPIES = 4  # masked copies per forward pass, for each text of the batch
 MOST_LOGITS = 2**28  # per forward pass: 1 GiB in float32. A vocabulary may have 250,000 words
 
@@ -144,7 +141,7 @@ class Masked(TextModel):
         """Return the negative log-likelihood, in nats, of one token per gap; only that token of its row is masked."""
         import torch
 
-        ids, mask = self._padded([rows[row] for row, _ in gaps])
+        ids, mask = padded([rows[row] for row, _ in gaps], self._model.device)
         count, places = torch.arange(len(gaps)), torch.tensor([place for _, place in gaps])
         true = ids[count, places]
         ids[count, places] = self._tokenizer.mask_token_id

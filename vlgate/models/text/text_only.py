@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.checkpoints.hub import Pretrained, identity
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
 from vlgate.models.text.control_tokens import ControlTokens
 
 if TYPE_CHECKING:
     import torch
-
-
-# Turn logits of a language model into log-probabilities, in the highest precision of the device.
 
 
 def log_probabilities(logits: torch.Tensor) -> torch.Tensor:
@@ -30,8 +27,6 @@ def widest(device: torch.device) -> torch.dtype:
 
     return torch.float32 if device.type == "mps" else torch.float64
 
-
-# Check that a language model and its tokenizer fit together, and that a causal model is one.
 
 # The largest relative change of a causal model's earlier logits if the last token changes; only rounding may cause one.
 MOST_APART = 0.01
@@ -109,14 +104,15 @@ class TextModel:
         self.cut_texts.update(compress(texts, (len(row) > self._longest for row in rows)))
         return [row[: self._longest] for row in rows]
 
-    def _padded(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        import torch
 
-        width = max(map(len, rows))
-        device = self._model.device
-        ids = torch.tensor([[*row, *[0] * (width - len(row))] for row in rows], device=device)
-        mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows], device=device)
-        return ids, mask
+def padded(rows: Sequence[Sequence[int]], device: Any, filler: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return token ids and their mask, padded on the right, shape (n, length)."""
+    import torch
+
+    width = max(map(len, rows))
+    ids = torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows], device=device)
+    mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows], device=device)
+    return ids, mask
 
 
 def refuse_short(texts: Sequence[str], short: Sequence[bool]) -> None:
@@ -126,10 +122,7 @@ def refuse_short(texts: Sequence[str], short: Sequence[bool]) -> None:
 
 
 def loaded(source: Pretrained, cls: str, device: str, dtype: str) -> tuple[Any, Any, str]:
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "transformers", "hf") from None
+    transformers = library("transformers")
     tokenizer = load_processor(transformers.AutoTokenizer, source)
     made_by: Callable[..., object] = getattr(transformers, cls)
     model = load_model(made_by, source, device=device, dtype=dtype)

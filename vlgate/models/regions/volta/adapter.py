@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import compress
@@ -13,7 +12,8 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
+from vlgate.models.checkpoints.whole import read_tensors
 from vlgate.models.regions.inputs import RegionInputs, check_regions, load_tokenizer, region_source, text_length
 from vlgate.models.regions.region_models import RegionModel
 from vlgate.models.regions.volta.config import ANSWERS, ORIGINAL, UNUSED, Config, aliases, shapes
@@ -25,52 +25,21 @@ if TYPE_CHECKING:
     import torch
 
 
-# Reads a checkpoint's file and checks that it holds exactly the weights of its configuration.
-
 _OF_BERT = ("embeddings.", "v_embeddings.", "encoder.", "t_pooler.", "v_pooler.")
 _SHOWN = 5
 
 
 def read(file: Path) -> dict[str, torch.Tensor]:
-    """Read the tensors of a ``.bin`` (a pickle, from which only tensors are read) or ``.safetensors``.
+    """Read the tensors of a checkpoint.
 
     The prefix ``module.`` of data-parallel training is removed from the names, and ``bert.`` is added to those of a
     model that was saved without its heads.
     """
-    content = _content(file)
-    if isinstance(content, Mapping) and isinstance(content.get("model_state_dict"), Mapping):
-        content = content["model_state_dict"]
-    import torch
-
-    if not isinstance(content, Mapping) or not all(isinstance(value, torch.Tensor) for value in content.values()):
-        raise ModelLoadError(f"{file} does not hold named tensors; expected a pytorch_model_*.bin that VOLTA saved")
-    found = {str(name).removeprefix("module."): value for name, value in content.items()}
+    tensors = read_tensors(file, "a pytorch_model_*.bin that VOLTA saved")
+    found = {name.removeprefix("module."): value for name, value in tensors.items()}
     if not any(name.startswith("bert.") for name in found):
         found = {("bert." if name.startswith(_OF_BERT) else "") + name: value for name, value in found.items()}
     return found
-
-
-def _content(file: Path) -> Any:
-    import pickle
-
-    import torch
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    damaged = (
-        pickle.UnpicklingError, RuntimeError, TypeError, ValueError, EOFError, LookupError, AttributeError, OSError,
-        SafetensorError,
-    )  # fmt: skip
-    try:
-        if file.suffix == ".safetensors":
-            return load_file(file)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch warns about pickle protocols, and raises if it cannot read one
-            return torch.load(file, map_location="cpu", weights_only=True)
-    except damaged as error:
-        raise ModelLoadError(
-            f"{file} is damaged, or holds more than tensors, and is not loaded ({type(error).__name__}); fetch it again"
-        ) from error
 
 
 def fitted(
@@ -184,12 +153,7 @@ def check(weights: str, folder: Path, *, name: str) -> None:
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", *, name: str) -> Volta:
     source = find(name, weights, folder)
-    try:
-        import torch
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "torch", "hf") from error
-
+    torch, transformers = library("torch"), library("transformers")
     tensors = fitted(source.config, source.in_words_of_volta(read(source.file)), str(source.file), unused=source.unused)
     model = placed(tensors, device, pick_dtype(dtype))
     inputs = _inputs(source, folder, device, dtype)

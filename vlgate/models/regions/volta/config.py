@@ -115,8 +115,6 @@ def problems_of(sublayer: Sublayer) -> Iterator[str]:
         yield "two streams of different sizes share weights"
 
 
-# Reads and checks a VOLTA configuration: the embeddings, the sublayers and the head.
-
 EMBEDDINGS = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
 FUSIONS = ("mul", "sum", "text")
 ACTIVATIONS = ("gelu", "relu", "swish")
@@ -262,8 +260,6 @@ def _problems(config: Config, settings: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"sublayer {place}: {problem}" for problem in problems_of(sublayer))
 
 
-# The names of a model's weights in VOLTA's checkpoints, and their shapes.
-
 Shape = tuple[int, ...]
 SELF, OUTPUT = "attention_self", "attention_output"
 # Heads of the pretraining and of other tasks, which matching does not use.
@@ -274,7 +270,7 @@ ANSWERS = "cls.qaPredictions."
 
 
 def shapes(config: Config) -> dict[str, Shape]:
-    """Return the shapes of all weights that matching uses; a weight that streams share is listed once, as the text's."""
+    """Return the shapes of all weights that matching uses; one that streams share is listed once, as the text's."""
     found = _embeddings(config) | _pooling(config)
     for place, sublayer in enumerate(config.sublayers):
         for name, shape in _sublayer_names(sublayer).items():

@@ -254,8 +254,6 @@ def _waves(boxes: torch.Tensor, dim: int) -> torch.Tensor:
     return torch.cat([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
 
-# The matching head, on the encoder's first token and first region.
-
 MATCH = 0
 """The index of a match in ``cls.bi_seq_relationship``: the pretraining labels an image's own caption 0."""
 

@@ -70,8 +70,6 @@ def _lists(
     return {f"{name}_sublayers": list(some) for name, some in zip(names, places, strict=True)}
 
 
-# Reads the text after ``volta-vilbert:`` and the like in ``--model``: a file of weights, and its configuration.
-
 VILBERT_MT = "vilbert-12-in-1"
 FILES = ("pytorch_model*.bin", "multi_task_model*.bin", "pretrained_model*.bin", "*.safetensors")
 RETRIEVAL = 8
