@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from vlgate.models.loading.catalogue import ModelSpec, Option, registered
+from vlgate.models.specs import ModelSpec, Option, registered
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "models.md"
 

@@ -13,8 +13,9 @@ from huggingface_hub import constants
 from vlgate.cli import models
 from vlgate.errors import UnknownNameError
 from vlgate.models import load
-from vlgate.models.loading.catalogue import ModelEntry, Offered, cached_weights, catalogue, registered
+from vlgate.models.loading.catalogue import ModelEntry, Offered, cached_weights, catalogue
 from vlgate.models.loading.registry import METHODS
+from vlgate.models.specs import registered
 
 ROOT = Path(__file__).parents[2]
 CAN = {"match", "encode", "answer", "compare", "perplexity"}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import vlgate
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.load_errors import missing_package
-from vlgate.models.loading.catalogue import registered
+from vlgate.models.specs import registered
 
 if TYPE_CHECKING:
     from vlgate.models.dual.open_clip import OpenClip

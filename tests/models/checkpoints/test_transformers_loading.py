@@ -11,7 +11,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import identity, pretrained, read_config
 from vlgate.models.checkpoints.load_errors import missing_package
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
-from vlgate.models.loading.catalogue import split_options
+from vlgate.models.specs import split_options
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

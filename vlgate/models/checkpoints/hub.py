@@ -22,7 +22,7 @@ from typing import Any
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.load_errors import library
-from vlgate.models.loading.catalogue import Options, registered
+from vlgate.models.specs import Options, registered
 
 CONFIG = "config.json"
 SAFE = ("model.safetensors", "model.safetensors.index.json")

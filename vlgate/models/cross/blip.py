@@ -13,7 +13,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.architecture import Architecture
 from vlgate.models.cross.answer_lists import best, restricted
 from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation
-from vlgate.models.loading.catalogue import Options
+from vlgate.models.specs import Options
 from vlgate.types import Ask, FloatArray
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.architecture import Architecture
 from vlgate.models.checkpoints.inputs import check_prepared, cut_texts, rgb_images, rows_as_keys
 from vlgate.models.cross.answer_lists import check_answers
-from vlgate.models.loading.catalogue import Options
+from vlgate.models.specs import Options
 from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
 

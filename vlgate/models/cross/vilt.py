@@ -12,7 +12,7 @@ from vlgate.models.attention import ROLLOUT, attention, cells, mean_of_heads, ro
 from vlgate.models.checkpoints.architecture import Architecture
 from vlgate.models.cross.answer_lists import answer_list, answers_file
 from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation
-from vlgate.models.loading.catalogue import Options
+from vlgate.models.specs import Options
 from vlgate.types import Ask, Attended, FloatArray
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from vlgate import __version__
 from vlgate.errors import ModelLoadError, described, nearest
 from vlgate.models.checkpoints.device import check_dtype, pick_device
 from vlgate.models.checkpoints.fingerprint import digest, digest_path, digest_source
-from vlgate.models.loading.catalogue import ModelSpec, all_offered, offered, registered
+from vlgate.models.loading.catalogue import all_offered, offered
+from vlgate.models.specs import ModelSpec, registered
 
 # Import the callable ``package.module:name``, call it with the arguments that it takes, and check what it returns.
 #

@@ -12,10 +12,10 @@ from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model
 from vlgate.models.cross.answer_lists import AnswerList, answer_list, answers_file
-from vlgate.models.loading.catalogue import Options
 from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, region_source, text_length
 from vlgate.models.regions.region_models import MATCH, HeadedAnswerer, HeadedMatcher, HeadedModel, checked, rank_of
 from vlgate.models.regions.region_network import has_network, network_source
+from vlgate.models.specs import Options
 from vlgate.types import Attended, FloatArray, Match
 
 if TYPE_CHECKING:

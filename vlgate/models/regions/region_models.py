@@ -15,8 +15,8 @@ from vlgate.models.attention import ROLLOUT, attention
 from vlgate.models.checkpoints.hub import Pretrained, requested
 from vlgate.models.cross.answer_lists import AnswerList, check_answers
 from vlgate.models.cross.cross_encoder import OPTION, RankScore, rank_score
-from vlgate.models.loading.catalogue import Options
 from vlgate.models.regions.inputs import RegionInputs, SeenRegions, asked_text, check_regions
+from vlgate.models.specs import Options
 from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:

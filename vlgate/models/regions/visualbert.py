@@ -11,10 +11,10 @@ from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model
 from vlgate.models.cross.answer_lists import answer_list, answers_file
-from vlgate.models.loading.catalogue import Options
 from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, region_source, text_length
 from vlgate.models.regions.region_models import HeadedAnswerer, HeadedMatcher, HeadedModel, checked, rank_of
 from vlgate.models.regions.regions import COUNT, WIDTH
+from vlgate.models.specs import Options
 from vlgate.types import FloatArray
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
 from vlgate.errors import ModelLoadError, nearest
-from vlgate.models.loading.catalogue import registered, split_options
+from vlgate.models.specs import registered, split_options
 
 FORM = "expected openai:https://HOST/v1#MODEL?option=value&..., for example openai:http://localhost:8000/v1#llava"
 KEY = "OPENAI_API_KEY"

@@ -14,7 +14,7 @@ from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained
 from vlgate.models.checkpoints.load_errors import damaged, library, one_line
 from vlgate.models.checkpoints.transformers_loading import load_model, no_bars
-from vlgate.models.loading.catalogue import split_options
+from vlgate.models.specs import split_options
 from vlgate.models.text import language_models
 from vlgate.models.text.text_only import ENDLESS, loaded, log_probabilities, longest_text
 from vlgate.types import FloatArray

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.cross.cross_encoder import RankScore, rank_score
-from vlgate.models.loading.catalogue import Options, registered
 from vlgate.models.regions.feature_file import is_features
 from vlgate.models.regions.regions import COUNT
 from vlgate.models.regions.volta import vilbert_mt
 from vlgate.models.regions.volta.config import ALIGNMENT, GATES, Config, parse, read_json
 from vlgate.models.regions.volta.encoder import MATCH
+from vlgate.models.specs import Options, registered
 
 if TYPE_CHECKING:
     import torch
