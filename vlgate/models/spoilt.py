@@ -37,33 +37,19 @@ class Spoilt:
 _COLOURS = "Sees red, green and blue in each other's places: the channels of its first convolution are mixed."
 _POSITIONS = "Takes the words of a text in a shuffled order: its position embeddings are shuffled."
 _TOKENS = "Takes every word for another one: its word embeddings are shuffled."
+_LXMERT, _OPEN_CLIP = "model.safetensors", "open_clip_model.safetensors"
+_ROWS = (
+    (LXMERT, "colours", _COLOURS, "region_network.safetensors", "body.0.weight"),
+    (LXMERT, "positions", _POSITIONS, _LXMERT, "lxmert.embeddings.position_embeddings.weight"),
+    (LXMERT, "tokens", _TOKENS, _LXMERT, "lxmert.embeddings.word_embeddings.weight"),
+    (CLIP, "colours", _COLOURS, _OPEN_CLIP, "visual.trunk.stem.conv.weight"),
+    (CLIP, "positions", _POSITIONS, _OPEN_CLIP, "text.positional_embedding"),
+    (CLIP, "tokens", _TOKENS, _OPEN_CLIP, "text.token_embedding.weight"),
+)
 SPOILT: Mapping[str, Spoilt] = MappingProxyType(
     {
-        f"{LXMERT}/colours": Spoilt(
-            says=_COLOURS, model=LXMERT, file="region_network.safetensors", tensor="body.0.weight", axis=1
-        ),
-        f"{LXMERT}/positions": Spoilt(
-            says=_POSITIONS,
-            model=LXMERT,
-            file="model.safetensors",
-            tensor="lxmert.embeddings.position_embeddings.weight",
-        ),
-        f"{LXMERT}/tokens": Spoilt(
-            says=_TOKENS, model=LXMERT, file="model.safetensors", tensor="lxmert.embeddings.word_embeddings.weight"
-        ),
-        f"{CLIP}/colours": Spoilt(
-            says=_COLOURS,
-            model=CLIP,
-            file="open_clip_model.safetensors",
-            tensor="visual.trunk.stem.conv.weight",
-            axis=1,
-        ),
-        f"{CLIP}/positions": Spoilt(
-            says=_POSITIONS, model=CLIP, file="open_clip_model.safetensors", tensor="text.positional_embedding"
-        ),
-        f"{CLIP}/tokens": Spoilt(
-            says=_TOKENS, model=CLIP, file="open_clip_model.safetensors", tensor="text.token_embedding.weight"
-        ),
+        f"{model}/{faculty}": Spoilt(says=says, model=model, file=file, tensor=tensor, axis=int(faculty == "colours"))
+        for model, faculty, says, file, tensor in _ROWS
     }
 )
 """The spoilt models by name."""

@@ -195,12 +195,12 @@ def test_weights_that_are_missing(start):
 
 def test_a_model_of_another_kind_or_without_its_weights(start, tmp_path):
     with pytest.raises(ModelLoadError, match=r"no mask token|cannot be loaded"):
-        load("vlgate.models.text.language_models:masked:gpt2", folder=start, device="cpu")
+        load("masked:gpt2", folder=start, device="cpu")
     headless = transformers.BertModel(network("bert").config)
     headless.save_pretrained(tmp_path / "headless")
     tokenizer("bert").save_pretrained(tmp_path / "headless")
     with pytest.raises(ModelLoadError, match=r"headless lacks .*cls\.predictions"):
-        load("vlgate.models.text.language_models:masked:headless", folder=tmp_path, device="cpu")
+        load("masked:headless", folder=tmp_path, device="cpu")
 
 
 @pytest.mark.parametrize("name", ["causal", "gpt2", "gpt1"])

@@ -16,7 +16,7 @@ from vlgate.models.checkpoints.inputs import rgb_images
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.whole import read_tensors
 from vlgate.models.regions.detector_network import Config, read_config
-from vlgate.models.regions.detector_stages import Detections, feature_map, kept, predicted, proposals
+from vlgate.models.regions.detector_stages import feature_map, kept, predicted, proposals
 from vlgate.models.regions.regions import COUNT, WIDTH, RegionCache, Regions
 from vlgate.types import LazyImage
 
@@ -100,23 +100,7 @@ def _detected(network: Any, config: Config, images: Sequence[Image], device: str
     features, places = feature_map(network.backbone, batch, sizes, caffe=config.caffe_maxpool)
     boxes = proposals(network.proposal_generator, config, features, places, sizes)
     said = predicted(network.roi_heads, config, features, boxes)
-    every = zip(said, boxes, sizes, strict=True)
-    return [_regions(kept(config, *one), one[2]) for one in every]
-
-
-def _regions(found: Detections | None, size: tuple[int, int]) -> Regions | None:
-    if found is None:
-        return None
-    height, width = size
-    fractions = found.boxes / found.boxes.new_tensor((width, height, width, height))
-    return Regions(
-        features=np.ascontiguousarray(found.features.cpu().numpy(), dtype=np.float32),
-        boxes=np.ascontiguousarray(fractions.cpu().numpy(), dtype=np.float32),
-        objects=found.objects.cpu().numpy().astype(np.int64),
-        object_scores=found.object_scores.cpu().numpy().astype(np.float32),
-        attributes=found.attributes.cpu().numpy().astype(np.int64),
-        attribute_scores=found.attribute_scores.cpu().numpy().astype(np.float32),
-    )
+    return [kept(config, *of_image) for of_image in zip(said, boxes, sizes, strict=True)]
 
 
 @contextmanager

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vlgate.models.regions.detector_network import Config
+from vlgate.models.regions.regions import Regions
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -169,22 +172,6 @@ def _best(config: Config, scores: Tensor, deltas: Tensor, cells: Tensor, size: t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Detections:
-    """The boxes that are kept in one image, the most certain first.
-
-    ``boxes`` has shape (n, 4), in pixels of the resized image, ``features`` shape (n, d), and the others shape (n,):
-    indices into the detector's vocabulary, and probabilities.
-    """
-
-    boxes: Tensor
-    features: Tensor
-    objects: Tensor
-    object_scores: Tensor
-    attributes: Tensor
-    attribute_scores: Tensor
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Predicted:
     """The head's output for n boxes: features (n, d), logits of objects and attributes, and deltas (n, 4)."""
 
@@ -230,7 +217,7 @@ def _said(predictor: Any, config: Config, features: Tensor) -> tuple[Tensor, Ten
     return features, objects, attributes, own
 
 
-def kept(config: Config, said: Predicted, proposals: Tensor, size: tuple[int, int]) -> Detections | None:
+def kept(config: Config, said: Predicted, proposals: Tensor, size: tuple[int, int]) -> Regions | None:
     """Keep the most certain boxes that do not overlap too much.
 
     Each box is moved as its likeliest object says, and all boxes compete, whatever their objects: LXMERT's features
@@ -249,11 +236,13 @@ def kept(config: Config, said: Predicted, proposals: Tensor, size: tuple[int, in
     else:
         return None
     attribute_scores, attributes = said.attribute_logits[best, :-1].softmax(dim=1).max(dim=1)
-    return Detections(
-        boxes=boxes[best],
-        features=said.features[best],
-        objects=objects[best],
-        object_scores=scores[best],
-        attributes=attributes,
-        attribute_scores=attribute_scores,
+    height, width = size
+    fractions = boxes[best] / boxes.new_tensor((width, height, width, height))
+    return Regions(
+        features=np.ascontiguousarray(said.features[best].cpu().numpy(), dtype=np.float32),
+        boxes=np.ascontiguousarray(fractions.cpu().numpy(), dtype=np.float32),
+        objects=objects[best].cpu().numpy().astype(np.int64),
+        object_scores=scores[best].cpu().numpy().astype(np.float32),
+        attributes=attributes.cpu().numpy().astype(np.int64),
+        attribute_scores=attribute_scores.cpu().numpy().astype(np.float32),
     )

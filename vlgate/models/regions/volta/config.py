@@ -343,49 +343,32 @@ def _embeddings(config: Config) -> dict[str, Shape]:
     }
     if config.task_tokens:
         text["task_embeddings.weight"] = (config.task_tokens, width)
-    own = {
-        "vilbert": _of_vilbert, "lxmert": _of_lxmert, "uniter": _of_uniter, "vl-bert": _of_vl_bert,
-        "visualbert": _of_visualbert,
-    }[config.embeddings](config)  # fmt: skip
-    return _under("bert.embeddings.", text | norm("LayerNorm", width)) | own
+    return _under("bert.embeddings.", text | norm("LayerNorm", width)) | _own_embeddings(config)
 
 
-def _regions(config: Config) -> dict[str, Shape]:
-    return linear("image_embeddings", config.features, config.vision_width) | linear(
-        "image_location_embeddings", config.locations, config.vision_width
-    )
-
-
-def _of_vilbert(config: Config) -> dict[str, Shape]:
-    return _under("bert.v_embeddings.", _regions(config) | norm("LayerNorm", config.vision_width))
-
-
-def _of_lxmert(config: Config) -> dict[str, Shape]:
-    norms = norm("ImgLayerNorm", config.vision_width) | norm("LocLayerNorm", config.vision_width)
-    return _under("bert.v_embeddings.", _regions(config) | norms)
-
-
-def _of_uniter(config: Config) -> dict[str, Shape]:
-    found = _regions(config)
-    for name in ("image_layer_norm", "image_location_layer_norm", "v_LayerNorm"):
-        found |= norm(name, config.vision_width)
-    return _under("bert.embeddings.", found)
-
-
-def _of_visualbert(config: Config) -> dict[str, Shape]:
-    found = linear("projection", config.features, config.text_width)
-    found["token_type_embeddings_visual.weight"] = (config.types, config.text_width)
-    found["position_embeddings_visual.weight"] = (config.positions, config.text_width)
-    return _under("bert.embeddings.", found)
-
-
-def _of_vl_bert(config: Config) -> dict[str, Shape]:
-    width = config.text_width
-    found = linear("obj_downsample.1", 2 * config.features, config.vision_width)
-    found |= norm("visual_ln_text", width) | norm("visual_ln_object", width)
-    found["object_linguistic_embeddings.weight"] = (1, width)
-    found["object_mask_visual_embedding.weight"] = (1, config.features)
-    found["end_embedding.weight"] = (1, width)
-    if config.masks_regions:
-        found["object_mask_word_embedding.weight"] = (1, width)
-    return _under("bert.embeddings.", found)
+def _own_embeddings(config: Config) -> dict[str, Shape]:
+    """The embeddings of regions, which each of the five models has under names of its own."""
+    kind, width, vision = config.embeddings, config.text_width, config.vision_width
+    if kind == "visualbert":
+        found = linear("projection", config.features, width)
+        found["token_type_embeddings_visual.weight"] = (config.types, width)
+        found["position_embeddings_visual.weight"] = (config.positions, width)
+    elif kind == "vl-bert":
+        found = linear("obj_downsample.1", 2 * config.features, vision)
+        found |= norm("visual_ln_text", width) | norm("visual_ln_object", width)
+        found["object_linguistic_embeddings.weight"] = (1, width)
+        found["object_mask_visual_embedding.weight"] = (1, config.features)
+        found["end_embedding.weight"] = (1, width)
+        if config.masks_regions:
+            found["object_mask_word_embedding.weight"] = (1, width)
+    else:
+        found = linear("image_embeddings", config.features, vision)
+        found |= linear("image_location_embeddings", config.locations, vision)
+        norms = {
+            "vilbert": ("LayerNorm",),
+            "lxmert": ("ImgLayerNorm", "LocLayerNorm"),
+            "uniter": ("image_layer_norm", "image_location_layer_norm", "v_LayerNorm"),
+        }
+        for name in norms[kind]:
+            found |= norm(name, vision)
+    return _under("bert.v_embeddings." if kind in ("vilbert", "lxmert") else "bert.embeddings.", found)
