@@ -199,8 +199,6 @@ def rolled_out(layers: Sequence[FloatArray]) -> FloatArray:
     """Return how much of each input token is in each output token.
 
     ``layers``: the attention of each layer, the first one first, each of shape (n, n): its rows sum to 1.
-
-    Returns: an array of shape (n, n), whose rows sum to 1.
     """
     n = len(layers[0])
     found: FloatArray = np.eye(n)
@@ -231,10 +229,7 @@ def patches_rolled_out(layers: Sequence[FloatArray], text: str, frame: Box) -> A
 
 
 def cells(shape: tuple[int, int], frame: Box = WHOLE) -> FloatArray:
-    """Return the boxes of the cells of a grid, row by row, shape (rows * columns, 4).
-
-    ``shape``: the numbers of rows and columns.
-    """
+    """Return the boxes of the cells of a grid, row by row, shape (rows * columns, 4)."""
     left, top, right, bottom = frame
     rows, columns = shape
     across, down = (right - left) / columns, (bottom - top) / rows
@@ -252,8 +247,6 @@ def two_streams(calls: Sequence[tuple[Streams, FloatArray]]) -> FloatArray:
 
     ``calls``: who attends to whom, and the attention, of shape (attending, attended), in the order of computation. Two
     calls across the streams in a row, one in each direction, are one layer: both see the tokens before it.
-
-    Returns: an array of shape (regions,).
     """
     sizes = {who: len(weights) for (who, _), weights in calls}
     place = {"text": slice(0, sizes["text"]), "regions": slice(sizes["text"], sizes["text"] + sizes["regions"])}

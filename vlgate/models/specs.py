@@ -81,11 +81,7 @@ def split_options(weights: str, allowed: Collection[str]) -> tuple[str, dict[str
 
 @cache
 def registered() -> Mapping[str, ModelSpec]:
-    """Return the registered models by name.
-
-    >>> registered()["oracle"].build
-    'vlgate.models.reference.controls:Oracle'
-    """
+    """Return the registered models by name."""
     sections = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return MappingProxyType({name: _spec(name, sections) for name in sections})
 

@@ -37,10 +37,7 @@ class Architecture:
 
 
 def check_local(source: Pretrained, architecture: Architecture) -> None:
-    """Check the files of a local folder, except the content of its weights. Imports no torch.
-
-    A hub repository is not checked.
-    """
+    """Check the files of a local folder, except the content of its weights. Imports no torch."""
     if source.local:
         _check_kind(source, architecture)
         weights_form(Path(source.location))

@@ -92,9 +92,6 @@ def share_threads(workers: int, environment: MutableMapping[str, str] | None = N
 def room_on_gpu(workers: int, gpus: int, taken: int, free: int, total: int) -> str:
     """Say how many workers fit on a GPU that several of them share.
 
-    ``workers``: the number of workers of the run; worker i uses GPU i modulo ``gpus``. ``taken``: the bytes of the GPU
-    that this worker has taken so far. ``free``: the bytes that are free on it. ``total``: the bytes that it has.
-
     Returns: a sentence; empty if this worker has the GPU for itself, so that fewer workers would not help.
     """
     sharing = -(-workers // max(1, gpus))

@@ -85,10 +85,7 @@ def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:
 
 
 def folder_of(source: Pretrained) -> Path:
-    """Return the local folder of a checkpoint; a repository that is not cached yet is downloaded.
-
-    If ``HF_HUB_OFFLINE`` is set, only the hub's cache is searched.
-    """
+    """Return the local folder of a checkpoint; a repository that is not cached yet is downloaded."""
     if source.local:
         return Path(source.location)
     constants = library("huggingface_hub.constants")
@@ -244,10 +241,7 @@ def _differs(file: Path, other: Path) -> bool:
 
 
 def read_config(source: Pretrained) -> dict[str, Any]:
-    """Return the content of a checkpoint's ``config.json``; a repository that is not cached yet is downloaded.
-
-    For a lone adapter, this is the configuration of its base model.
-    """
+    """Return the content of a checkpoint's ``config.json``; a repository that is not cached yet is downloaded."""
     file = folder_of(weights_of(source)) / CONFIG
     if not file.is_file():
         raise ModelLoadError(_nothing(file.parent, f"{CONFIG} and {SAFE[0]}"))
@@ -265,10 +259,7 @@ def _object(file: Path) -> dict[str, Any]:
 
 
 def weights_form(folder: Path) -> tuple[str, ...]:
-    """Return the kind of weights in a folder: ``SAFE`` (also if both are there) or ``PICKLED``; imports nothing.
-
-    For a folder with nothing but an adapter, these are the weights of its base model.
-    """
+    """Return the kind of weights in a folder: ``SAFE`` (also if both are there) or ``PICKLED``; imports nothing."""
     if (folder / ".metadata").exists():
         raise ModelLoadError(f"{folder} is a distributed checkpoint; load it and save it with save_pretrained()")
     if (folder / ADAPTER).is_file():

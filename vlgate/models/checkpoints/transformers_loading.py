@@ -182,8 +182,6 @@ def load_model(
 ) -> Any:
     """Load a model of transformers with all of its weights, in evaluation mode.
 
-    ``kwargs``: further arguments of ``cls.from_pretrained``; ``device_map="auto"`` spreads the model over several GPUs.
-
     Pickled weights are read as tensors only, and code of a repository is never run. With accelerate, weights go to a
     GPU one by one, so that the memory of the machine need not hold them all. An adapter is merged into its base model.
     """

@@ -107,8 +107,6 @@ def left_out(asked: str, name: str, unexpected: Collection[str], architectures: 
 
     They do not if they are buffers or spare weights of the class, or if the checkpoint is of another class than the
     model, which then takes a part of it.
-
-    Returns: a note with their number and the first names, for the readers of the results; empty if there are none.
     """
     keys = [key for key in sorted(unexpected) if not _matches(key, BUFFERS)]
     other = [key for key in keys if not _matches(key, (*SPARE[""], *SPARE.get(name, ())))]

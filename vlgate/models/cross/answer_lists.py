@@ -124,8 +124,6 @@ class AnswerList:
         """Answer questions that passed ``check`` with the choice, or the answer, of the highest score.
 
         Two choices that are the same answer of the model ("two" and "2") tie.
-
-        ``scores``: the model's scores, shape (n, answers).
         """
         held = [restricted(question, self._mode) for question in questions]
         offered = [question.choices if one else self.answers for question, one in zip(questions, held, strict=True)]

@@ -46,10 +46,7 @@ _RETRIEVAL = Architecture(
 
 
 def encoded(model: Any, inputs: Inputs, first: int | None) -> torch.Tensor:
-    """Return the states of BLIP's text encoder for each request, shape (n, length, d); each image is encoded once.
-
-    ``first``: the token that replaces each text's first one; None to keep it.
-    """
+    """Return the states of BLIP's text encoder for each request, shape (n, length, d); each image is encoded once."""
     images = model.vision_model(pixel_values=inputs.pixels["pixel_values"]).last_hidden_state
     ids = inputs.input_ids
     if first is not None:
@@ -64,10 +61,7 @@ def encoded(model: Any, inputs: Inputs, first: int | None) -> torch.Tensor:
 
 
 def first_token(model: Any, first: str) -> int | None:
-    """Return the token that replaces the first token of a text: ``[ENC]``, which follows ``[DEC]`` in the vocabulary.
-
-    Returns: the token's id; None if ``first`` is ``cls``, which keeps the text's own first token.
-    """
+    """Return the token that replaces the first token of a text: ``[ENC]``, which follows ``[DEC]`` in the vocabulary."""
     if first == "cls":
         return None
     text = model.config.text_config

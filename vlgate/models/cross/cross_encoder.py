@@ -73,10 +73,7 @@ class RankScore:
 
 
 def rank_score(options: Options, match: int | None) -> RankScore:
-    """Return the way of scoring that a model's options ask for.
-
-    ``match``: the column of a match; None for a head with one ranking score, which does not take the option.
-    """
+    """Return the way of scoring that a model's options ask for."""
     if match is None and OPTION in options:
         raise ModelLoadError(
             f"{OPTION}={options[OPTION]!r}: the model's head gives one ranking score, not two logits; leave the option "
@@ -115,11 +112,7 @@ class Inputs:
 
 
 class Preparation:
-    """Turns images and texts into the inputs of a model.
-
-    ``length`` is the model's context in tokens, special tokens included. ``control`` are the tokens that no text may
-    hold.
-    """
+    """Turns images and texts into the inputs of a model."""
 
     def __init__(self, processor: Any, places: int, model: Any) -> None:
         self.tokenizer = processor.tokenizer

@@ -37,8 +37,6 @@ def transport(cost: FloatArray, rounds: int = ROUNDS, step: float = STEP) -> Flo
 
     Inexact proximal point iterations (Xie et al., UAI 2020), which approach the cheapest plan as the rounds grow.
 
-    ``cost``: the cost of moving from each row to each column, shape (m, n).
-
     Returns: the plan, shape (m, n): its rows sum to 1/m and its columns to about 1/n.
     """
     m, n = cost.shape
@@ -124,10 +122,7 @@ def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[s
 
 
 def rollout(model: Any, inputs: Inputs, texts: list[str]) -> list[Attended]:
-    """Return how much of each patch is in the token that the score of each request is computed from.
-
-    Source: Abnar and Zuidema, ACL 2020; see ``vlgate.models.attention``.
-    """
+    """Return how much of each patch is in the token that the score of each request is computed from."""
     reply, real = _reply(model.vilt, inputs, attentions=True)
     start = inputs.input_ids.shape[1] + 1
     found = []

@@ -104,11 +104,7 @@ class DualModel:
         return grad_cams(pairs, encoders)
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return the rollout of the image encoder for each pair; nothing if its patches do not form a square.
-
-        It does not depend on the text.
-
-        """
+        """Return the rollout of the image encoder for each pair; nothing if its patches do not form a square."""
         network = getattr(self._model.vision_model, "encoder", None)
         if self._family.name == "siglip2" or not hasattr(network, "layers"):
             return []

@@ -28,8 +28,6 @@ def sigmoid_threshold(model: Any) -> float | None:
 
     Only a model that was trained on single pairs has a bias; its probability of a match is
     sigmoid(scale * cosine + bias) (SigLIP, arXiv:2303.15343, section 3.2).
-
-    Returns: None for a model without a bias, which only ranks.
     """
     bias = getattr(model, "logit_bias", None)
     return None if bias is None else -float(bias.item()) / math.exp(float(model.logit_scale.item()))
@@ -63,8 +61,6 @@ def in_groups(lengths: Sequence[int], device: str, encode: Callable[[list[int], 
 
     ``lengths``: the number of tokens of each of n texts, n > 0. ``encode``: takes the positions of some texts and the
     length of the longest; returns their features, shape (m, d).
-
-    Returns: the features of all texts in their order, shape (n, d).
     """
     import torch
 
@@ -78,10 +74,7 @@ def in_groups(lengths: Sequence[int], device: str, encode: Callable[[list[int], 
 
 
 def apart(full: torch.Tensor, cut: Callable[[], torch.Tensor]) -> float | str:
-    """Compare the features of texts with their padding and without it.
-
-    ``full``: features of shape (n, d), with the padding.
-    """
+    """Compare the features of texts with their padding and without it."""
     from torch.nn.functional import normalize
 
     try:

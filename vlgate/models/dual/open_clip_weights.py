@@ -174,8 +174,6 @@ def check_sizes(source: OpenClipName, sizes: Mapping[str, tuple[int, ...]], mode
 
     open_clip interpolates positions that were trained for images or texts of another size, and sets a missing bias to
     0, which would give a wrong decision threshold.
-
-    ``sizes``: the shapes of the weights, by name.
     """
     if source.kind not in ("file", "folder"):
         return

@@ -42,11 +42,7 @@ _THOUGHTLESS = "its template makes it think before it answers, and its thoughts 
 
 
 class Vlm:
-    """A generative model as a matcher and an answerer.
-
-    ``decision_threshold`` is 0.5 if the score is a probability, else None. ``neither`` holds the pairs so far whose
-    answer probably begins with neither yes nor no.
-    """
+    """A generative model as a matcher and an answerer."""
 
     def __init__(
         self, engine: Engine, *, score: str, mode: str, fingerprint: str, name: str = "vlm", dtype: str = "float32"

@@ -67,11 +67,7 @@ class Prompt:
 
 
 class Prompter:
-    """Writes prompts and continuations for one processor.
-
-    ``control`` are the tokens that no text may hold. ``separate`` says that a reply is read apart from its prompt, by
-    the decoder of an encoder-decoder.
-    """
+    """Writes prompts and continuations for one processor."""
 
     def __init__(self, processor: Any, model_type: str) -> None:
         self._processor = processor

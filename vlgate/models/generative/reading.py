@@ -94,12 +94,7 @@ def go_on(model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: 
 def log_likelihoods(
     model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: int, ends: Sequence[int] = ()
 ) -> list[float]:
-    """Return the log-likelihoods of continuations; ``state`` must not be used afterwards.
-
-    ``ends``: tokens one of which must follow; empty if any token may.
-
-    Returns: n sums of log-probabilities, natural logarithms.
-    """
+    """Return the log-likelihoods of continuations; ``state`` must not be used afterwards."""
     import torch
 
     # Padding comes last, so that no token follows it: layers with one running state (linear attention, short
@@ -210,10 +205,7 @@ class PromptReader:
         return read(self._model, self.inputs([p for p, _ in prompts], [prompt.text for _, prompt in prompts]))
 
     def _read_shared(self, images: Sequence[Shown], prompts: Sequence[Asked]) -> State | None:
-        """Read each image with the prompts' common head, and continue with each text.
-
-        Returns: the states; None if the prompts cannot be split without a change of their tokens.
-        """
+        """Read each image with the prompts' common head, and continue with each text."""
         heads = {prompt.head for _, prompt in prompts}
         if len(heads) > 1 or not (head := heads.pop()):
             return None

@@ -90,10 +90,7 @@ class ModelEntry:
 
 
 def catalogue(here: Mapping[str, int] | None) -> list[ModelEntry]:
-    """Return all models that can be named, vlgate's own first. Imports none of them and uses no network.
-
-    ``here``: the result of ``cached_weights``.
-    """
+    """Return all models that can be named, vlgate's own first. Imports none of them and uses no network."""
     own = [_entry(name, here) for name in sorted(registered())]
     theirs = [
         ModelEntry(name=one.name, offered_by=one.by, target=one.target, note=_clash(one.name)) for one in all_offered()

@@ -172,10 +172,7 @@ class _Spec:
 
 
 def check(spec: str, *, folder: Path | None = None) -> None:
-    """Check a model's name before any worker starts. Loads no weights, no torch, and none of the user's modules.
-
-    ``spec``: the value of ``--model``.
-    """
+    """Check a model's name before any worker starts. Loads no weights, no torch, and none of the user's modules."""
     folder = folder or Path.cwd()
     parsed = _parse(spec, folder)
     if (model_spec := parsed.registered) is not None:
@@ -222,10 +219,7 @@ def needs_images(spec: str) -> bool:
 def load(
     spec: str, *, folder: Path, device: str = "auto", dtype: str = "float32", seed: int = 0, worker: int = 0
 ) -> LoadedModel:
-    """Load a model.
-
-    ``spec``: a name or ``package.module:callable``, followed by ``:WEIGHTS`` if it takes some.
-    """
+    """Load a model."""
     parsed = _parse(spec)
     check_dtype(dtype)
     if parsed.own:

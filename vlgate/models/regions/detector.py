@@ -43,8 +43,6 @@ def pixels_of(image: Image, config: Config, device: str) -> Tensor:
     """Return an image's blue, green and red minus the mean, resized bilinearly without antialiasing.
 
     The order is that of the network's training in Caffe, and so that of the published features.
-
-    Returns: float32 of shape (3, height, width).
     """
     import torch
     from torch.nn.functional import interpolate
@@ -77,10 +75,7 @@ AT_ONCE = 8
 def detect(
     network: Any, config: Config, images: Sequence[Image], device: str, at_once: int = AT_ONCE
 ) -> list[Regions | None]:
-    """Find the regions of images of any sizes; an image has the same regions in a batch as alone.
-
-    Returns: the regions of each image; None if the detector finds too few.
-    """
+    """Find the regions of images of any sizes; an image has the same regions in a batch as alone."""
     import torch
 
     # Images of similar shape go together, so that there is little padding.
@@ -220,12 +215,7 @@ def detector_source(
     count: int | None = COUNT,
     at_once: int = AT_ONCE,
 ) -> DetectorSource:
-    """Load a detector.
-
-    ``spec``: a hub repository, a folder with ``config.yaml`` and weights, or empty for the published detector.
-    ``width``: the numbers per box that the model takes; None for any. ``count``: the boxes per image that the model
-    takes; None for any.
-    """
+    """Load a detector."""
     library("torch"), library("torchvision")
     network, config, what = load_detector(detector_folder(spec, folder), device)
     for name, wanted, given in (("numbers per box", width, config.features), ("boxes", count, config.detections)):

@@ -174,10 +174,7 @@ def _check_built(resnet: Any, box: Any, content: Any) -> None:
 
 
 def network(config: Config) -> nn.Module:
-    """Build a detector with random weights, in evaluation mode.
-
-    With the default ``config``, its state has the names and shapes of ``unc-nlp/frcnn-vg-finetuned``.
-    """
+    """Build a detector with random weights, in evaluation mode."""
     from torch import nn
 
     whole = nn.Module()

@@ -25,8 +25,6 @@ def moved(boxes: Tensor, deltas: Tensor, weights: Sequence[float]) -> Tensor:
 
     ``boxes``: shape (n, 4). ``deltas``: shape (n, 4): the centre's shift in widths and heights, and the logarithms of
     the two scales.
-
-    Returns: boxes of shape (n, 4).
     """
     import torch
 
@@ -56,9 +54,6 @@ def feature_map(
     backbone: Any, pixels: Tensor, sizes: Sequence[tuple[int, int]], *, caffe: bool
 ) -> tuple[Tensor, Sizes]:
     """Run the stem and res2 to res4.
-
-    ``backbone``: the submodule of that name of ``network.network``. ``pixels``: shape (n, 3, height, width), zero
-    beyond each image's end.
 
     Returns: features of shape (n, channels, about height / 16, about width / 16), zero beyond each image's end, and
         the n pairs of height and width within the map.
@@ -126,9 +121,6 @@ def proposals(
 ) -> list[Tensor]:
     """Propose boxes.
 
-    ``features``: shape (n, channels, rows, columns), zero beyond each image's end. ``sizes``: n pairs of the image's
-    height and width, in pixels.
-
     Returns: n arrays of boxes of shape (at most ``config.proposals_after``, 4), the likeliest first.
     """
     head = generator.rpn_head
@@ -182,10 +174,7 @@ class Predicted:
 
 
 def predicted(heads: Any, config: Config, features: Tensor, boxes: Sequence[Tensor]) -> list[Predicted]:
-    """Run the head on boxes, ``config.proposals_after`` of them (one image's) at a time to bound the memory.
-
-    ``features``: the feature map, shape (n, channels, rows, columns). ``boxes``: n arrays of shape (any, 4), in pixels.
-    """
+    """Run the head on boxes, ``config.proposals_after`` of them (one image's) at a time to bound the memory."""
     import torch
     from torchvision.ops import roi_pool
 

@@ -84,12 +84,7 @@ def is_features(path: Path) -> bool:
 
 
 def feature_file(path: Path, *, width: int | None = WIDTH, count: int | None = COUNT) -> FeatureFile:
-    """Open a file or folder of features.
-
-    ``path``: one of ``FORMS``, a folder with ``data.mdb``, or one that ``vlgate features`` wrote. ``width``: the
-    numbers per box that the model takes; None for any. ``count``: the boxes per image that the model takes; None for
-    any.
-    """
+    """Open a file or folder of features."""
     file = path / DATA if _is_database(path) else path
     if file.exists() and not (file.is_file() or file.is_dir()):  # reading a pipe would block for ever
         raise ModelLoadError(f"{file}: is not a regular file; {AGAIN}")

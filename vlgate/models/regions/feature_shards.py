@@ -91,10 +91,7 @@ class Npz(Records):
 
 
 def write_shard(folder: Path, keys: Sequence[str], regions: Sequence[Regions], detector: str) -> Path:
-    """Write the regions of some images into one file of a folder, whole or not at all.
-
-    ``regions``: the images' regions, all of the same shapes.
-    """
+    """Write the regions of some images into one file of a folder, whole or not at all."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 

@@ -112,11 +112,7 @@ class RegionInputs:
         return [tuple(row) for row in rows], cut
 
     def tokens(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], list[bool]]:
-        """Encode texts, padded on the right to the longest of them.
-
-        Returns: ``input_ids``, ``attention_mask`` and ``token_type_ids`` of shape (n, length of the longest), and for
-            each text whether it was cut.
-        """
+        """Encode texts, padded on the right to the longest of them."""
         import torch
 
         ControlTokens(self.tokenizer).check([(text,) for text in texts])
@@ -166,10 +162,7 @@ def asked_text(request: Match | Ask) -> str:
 
 
 def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:
-    """Load a model's tokenizer.
-
-    ``vocabulary``: how many tokens the model knows.
-    """
+    """Load a model's tokenizer."""
     place = hub.pretrained(asked, folder, default=BERT) if asked or not _has_tokenizer(source) else source
     try:
         tokenizer = _with_a_vocabulary(place)

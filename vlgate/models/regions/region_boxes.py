@@ -59,8 +59,6 @@ def overlaps(some: Boxes, others: Boxes) -> Boxes:
     """Return the area that two boxes share as a share of the area that either covers.
 
     ``some``: boxes of shape (n, 4), left, top, right and bottom. ``others``: boxes of shape (m, 4).
-
-    Returns: shares of shape (n, m).
     """
     one, other = some[:, None, :], others[None, :, :]
     sides = np.minimum(one[..., 2:], other[..., 2:]) - np.maximum(one[..., :2], other[..., :2])

@@ -102,10 +102,7 @@ class HeadedModel(RegionModel):
 
 
 class HeadedMatcher(HeadedModel):
-    """A matching head: the score is the logit of "match" minus that of "no match"; above 0 means yes.
-
-    If ``rank`` asks for the raw logit of "match", that is the score, and there is no threshold.
-    """
+    """A matching head: the score is the logit of "match" minus that of "no match"; above 0 means yes."""
 
     @property
     def decision_threshold(self) -> float | None:

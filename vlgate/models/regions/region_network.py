@@ -101,8 +101,6 @@ def features_of(network: Any, crops: torch.Tensor, places: torch.Tensor) -> torc
 
     ``crops``: crops of shape (n, 3, side, side), in 0..1. ``places``: shape (n, ``PLACES``), as ``crops_of`` gives
     them.
-
-    Returns: features of shape (n, width).
     """
     import torch
 
@@ -162,10 +160,7 @@ class NetworkSource:
 
 
 def cut(pixels: Pixels, settings: Settings) -> tuple[Boxes, Pixels, Boxes]:
-    """Propose boxes for an image of shape (h, w, 3), and cut them out.
-
-    Returns: boxes (n, 4) in 0..1, crops (n, side, side, 3), and places (n, 4).
-    """
+    """Propose boxes for an image of shape (h, w, 3), and cut them out."""
     boxes = propose(pixels)
     height, width = pixels.shape[:2]
     scale = np.array([width, height, width, height], np.float32)

@@ -45,11 +45,7 @@ class Regions:
 
 
 class RegionSource(Protocol):
-    """Provides the region features of images.
-
-    ``fingerprint`` identifies everything but the image that the features depend on; ``note`` names the detector or
-    file in words.
-    """
+    """Provides the region features of images."""
 
     @property
     def fingerprint(self) -> str:

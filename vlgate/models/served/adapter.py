@@ -30,10 +30,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An image and a question about it, or None and a text alone; ``scored`` asks for the probability of yes.
-
-    ``others`` are the further images of a question about several, in their order.
-    """
+    """An image and a question about it, or None and a text alone; ``scored`` asks for the probability of yes."""
 
     image: LazyImage | None
     text: str

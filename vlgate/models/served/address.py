@@ -20,16 +20,7 @@ _NUMBERS = {"concurrency": 256, "max_tokens": 1_000_000, "rpm": 1_000_000, "size
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A served model.
-
-    ``url``: the service's address, without ``/chat/completions``. ``name``: the model's name at the service.
-    ``concurrency``: how many requests are under way at once. ``rpm``: the most requests per minute; 0 for no limit.
-    ``timeout``: the most seconds that one request may take. ``retries``: how often a request is sent again after a
-    failure that may pass. ``max_tokens``: the most tokens of an answer; a longer answer is cut off and does not count
-    as a reply. ``form``: the format of the images that are sent; ``png`` is lossless. ``size``: the most pixels of an
-    image's longer side; 0 sends images as they are. ``key_env``: the environment variable that holds the key.
-    ``logprobs``: whether to ask for the probability of yes. ``loopback``: whether the service runs on this machine.
-    """
+    """A served model: its address without ``/chat/completions``, its name there, and its options; 0 is no limit."""
 
     url: str
     name: str

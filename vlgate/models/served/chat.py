@@ -46,12 +46,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The request fields that a service accepts.
-
-    ``name``: the model's name in requests. ``fields``: the fields of a request beside the model and the messages.
-    ``logprobs``: whether replies have log-probabilities. ``answers_as``: the model's name in replies. ``remarks``:
-    sentences for the report.
-    """
+    """The request fields that a service accepts."""
 
     name: str
     fields: Mapping[str, object]

@@ -55,10 +55,7 @@ class TransientError(Exception):
 
 
 class Pace:
-    """Limits requests to ``rpm`` per minute (0: no limit), and keeps the pauses that the service asks for.
-
-    All threads share it, and it changes as they use it.
-    """
+    """Limits requests to ``rpm`` per minute (0: no limit), and keeps the pauses that the service asks for."""
 
     def __init__(
         self, rpm: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep

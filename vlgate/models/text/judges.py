@@ -33,8 +33,6 @@ def by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
 def scored(texts: Sequence[Any], columns: int, score: Callable[[list[Any]], FloatArray]) -> FloatArray:
     """Score items in batches of similar length.
 
-    ``score``: takes a batch of b items and returns shape (b, columns).
-
     Returns: the scores in the order of ``texts``, shape (n, columns), each distinct item scored once.
     """
     distinct = list(dict.fromkeys(texts))
@@ -50,11 +48,7 @@ def _length(text: str | tuple[str, str]) -> int:
 
 
 class Classifier:
-    """A sequence classification model of transformers whose labels have a known meaning.
-
-    ``fingerprint`` changes with everything that its replies depend on. ``cut_texts`` holds the items so far that were
-    longer than the model's context and lost their end.
-    """
+    """A sequence classification model of transformers whose labels have a known meaning."""
 
     def __init__(self, model: Any, tokenizer: Any, *, columns: Sequence[int], fingerprint: str) -> None:
         self.fingerprint = fingerprint
@@ -85,12 +79,7 @@ C = TypeVar("C", bound=Classifier)
 def load_classifier(
     kind: type[C], weights: str, folder: Path, wanted: Sequence[Sequence[str]], *, place: tuple[str, str]
 ) -> C:
-    """Load a classifier.
-
-    ``weights``: a hub repository or a folder. ``?labels=A,B`` names the labels, in the model's order, if its
-    configuration does not. ``wanted``: for each label, what its name may begin with, in lower case. ``place``: the
-    device and the precision.
-    """
+    """Load a classifier."""
     name, chosen = split_options(weights, ("labels",))
     source = pretrained(name, folder)
     model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", *place)

@@ -79,11 +79,7 @@ ENDLESS = 10**9  # more than any limit; a tokenizer without a limit has 10^30
 
 
 class TextModel:
-    """The base of causal and masked language models.
-
-    ``note`` says how the perplexity is computed; ``cut_texts`` holds all texts so far that were longer than the model's
-    context and lost their end.
-    """
+    """The base of causal and masked language models."""
 
     def __init__(self, model: Any, tokenizer: Any, *, note: str, fingerprint: str) -> None:
         self.note = note

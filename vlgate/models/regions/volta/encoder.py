@@ -239,12 +239,7 @@ def _normal_together(config: Config, weights: Weights, words: torch.Tensor, visi
 
 
 def _waves(boxes: torch.Tensor, dim: int) -> torch.Tensor:
-    """Centre and size of boxes, in hundredths of the image, as sines and cosines of ``dim`` wavelengths.
-
-    ``boxes``: x1, y1, x2, y2 in 0..1, shape (n, regions, 4).
-
-    Returns: shape (n, regions, 8 dim).
-    """
+    """Centre and size of boxes, in hundredths of the image, as sines and cosines of ``dim`` wavelengths."""
     import torch
 
     start, end = boxes[..., :2], boxes[..., 2:]

@@ -46,12 +46,7 @@ def steps(content: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task_tokens: int) -> dict[str, Any]:
-    """Translate a configuration of vilbert-multi-task to one of VOLTA.
-
-    ``content``: names and values of ``config/bert_base_6layer_6conect.json`` or a similar file. ``head``: ``RANKING``,
-    or ``ALIGNMENT`` for the head of the pretraining. ``task_tokens``: the number of tasks that the checkpoint has
-    tokens for; 0 for a pretrained one.
-    """
+    """Translate a configuration of vilbert-multi-task to one of VOLTA."""
     lacking = [name for name in _NEEDED if name not in content]
     if lacking:
         raise ModelLoadError(
