@@ -61,7 +61,7 @@ def encoded(model: Any, inputs: Inputs, first: int | None) -> torch.Tensor:
 
 
 def first_token(model: Any, first: str) -> int | None:
-    """Return the token that replaces the first token of a text: ``[ENC]``, which follows ``[DEC]`` in the vocabulary."""
+    """Return the token that replaces a text's first one: ``[ENC]``, which follows ``[DEC]`` in the vocabulary."""
     if first == "cls":
         return None
     text = model.config.text_config

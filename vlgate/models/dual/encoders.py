@@ -14,17 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError, NoReplyError
-from vlgate.models.attention import (
-    Encoders,
-    Frame,
-    centre,
-    eager,
-    grad_cams,
-    last_grid,
-    mean_of_heads,
-    patches_rolled_out,
-    whole,
-)
+from vlgate.models import attention
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
 from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys, stacked
 from vlgate.models.checkpoints.load_errors import library
@@ -94,14 +84,14 @@ class DualModel:
 
         if self._family.name == "siglip2":  # its patches form a grid of any shape
             return []
-        encoders = Encoders(
-            grid=last_grid(self._model.vision_model),
+        encoders = attention.Encoders(
+            grid=attention.last_grid(self._model.vision_model),
             frame=self._frame,
             prepare=pixels,
             encode_images=lambda images: _features(self._model.get_image_features(pixel_values=images)),
             encode_texts=self._encoded_texts,
         )
-        return grad_cams(pairs, encoders)
+        return attention.grad_cams(pairs, encoders)
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
         """Return the rollout of the image encoder for each pair; nothing if its patches do not form a square."""
@@ -110,12 +100,12 @@ class DualModel:
             return []
         layers = {image: self._attention_of(image) for image in dict.fromkeys(pair.image for pair in pairs)}
         frames = {image: self._frame(image.load().size) for image in layers}
-        found = [patches_rolled_out(layers[pair.image], pair.text, frames[pair.image]) for pair in pairs]
+        found = [attention.patches_rolled_out(layers[pair.image], pair.text, frames[pair.image]) for pair in pairs]
         return [one for one in found if one is not None]
 
     @property
-    def _frame(self) -> Frame:
-        return centre if getattr(self._image_processor, "do_center_crop", False) else whole
+    def _frame(self) -> attention.Frame:
+        return attention.centre if getattr(self._image_processor, "do_center_crop", False) else attention.whole
 
     def _attention_of(self, image: LazyImage) -> list[FloatArray]:
         """The attention of each layer of the image encoder, the mean over heads, each of shape (tokens, tokens)."""
@@ -123,9 +113,9 @@ class DualModel:
 
         [inputs] = prepared([image], self._prepare)
         pixels = inputs["pixel_values"].to(self._model.device, self._model.dtype)
-        with torch.inference_mode(), eager(self._model):
+        with torch.inference_mode(), attention.eager(self._model):
             seen = self._model.vision_model(pixel_values=pixels, output_attentions=True).attentions or ()
-        return mean_of_heads(seen, 0)
+        return attention.mean_of_heads(seen, 0)
 
     def _encoded_texts(self, texts: Sequence[str]) -> torch.Tensor:
         tokens = self._tokens(texts)

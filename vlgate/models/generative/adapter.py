@@ -99,11 +99,8 @@ class Vlm:
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         self._check_texts(questions)
         with self._refusals(questions):
-            return self._answers(questions)
-
-    def _answers(self, questions: Sequence[Ask]) -> list[str]:
-        prompts = [(one.image, self._engine.prompter.prompt(choice_question(one))) for one in questions]
-        return self._answered(questions, prompts)
+            prompts = [(one.image, self._engine.prompter.prompt(choice_question(one))) for one in questions]
+            return self._answered(questions, prompts)
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
         self.check_compare()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -100,26 +100,36 @@ def _parquet_rows(file: Path) -> Iterator[tuple[int, Row]]:
     yield from enumerate((dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)), 1)
 
 
+# The texts, the number or answer, and the store of each kind of row, by the names of its fields.
+_KINDS: Mapping[frozenset[str], tuple[tuple[str, ...], str, str]] = {
+    frozenset({"image", "text", "score"}): (("image", "text"), "score", "scores"),
+    frozenset({"image", "text", "score", "match"}): (("image", "text"), "score", "scores"),
+    frozenset({"image", "question", "answer"}): (("image", "question"), "answer", "answers"),
+    frozenset({"images", "question", "answer"}): (("images", "question"), "answer", "compared"),
+    frozenset({"text", "perplexity"}): (("text",), "perplexity", "perplexities"),
+}
+
+
 def _take(replies: Replies, row: object) -> str | None:
+    """Store a row, or return what is wrong with it."""
     if not isinstance(row, dict):
         return f"expected an object {SHAPES}, not a value of type {type(row).__name__}; write one object per line"
-    take = _TAKES.get(frozenset(row))
-    if take is None:
+    kind = _KINDS.get(frozenset(row))
+    if kind is None:
         row = {name: value for name, value in row.items() if value is not None}
         if "problem" in row:  # a request without a reply, in predictions.parquet of another run
             return None
-        take = _TAKES.get(frozenset(row))
-    if take is None:
+        kind = _KINDS.get(frozenset(row))
+    if kind is None:
         return f"the keys {sorted(row)} do not fit any of {SHAPES}; write exactly those keys"
-    return take(replies, row)
-
-
-def _take_score(replies: Replies, row: Row) -> str | None:
-    problem = _not_text(row, "image", "text") or _not_number(row, "score")
+    by, what, store = kind
+    problem = _problem(row, by, what)
     if problem is not None:
         return problem
-    key = (row["image"], row["text"])
-    problem = _put(replies.scores, key, float(row["score"]), "score")
+    parts = tuple(tuple(row[name]) if name == "images" else row[name] for name in by)
+    key = parts if len(parts) > 1 else parts[0]
+    value = row[what] if what == "answer" else float(row[what])
+    problem = _put(getattr(replies, store), key, value, what)
     if problem is not None or row.get("match") is None:
         return problem
     if row["match"] not in (0, 1):
@@ -129,33 +139,17 @@ def _take_score(replies: Replies, row: Row) -> str | None:
     return _put(replies.accepted, key, float(row["match"]), "match")
 
 
-def _take_answer(replies: Replies, row: Row) -> str | None:
-    problem = _not_text(row, "image", "question", "answer")
-    return problem or _put(replies.answers, (row["image"], row["question"]), row["answer"], "answer")
-
-
-def _take_compared(replies: Replies, row: Row) -> str | None:
-    images = row["images"]
-    if not isinstance(images, list) or not images or not all(isinstance(image, str) for image in images):
+def _problem(row: Row, by: Sequence[str], what: str) -> str | None:
+    images = row.get("images")
+    if "images" in by and not (isinstance(images, list) and images and all(isinstance(one, str) for one in images)):
         return f"images={images!r} must be a list of the names of the images, in the order of the prompt"
-    problem = _not_text(row, "question", "answer")
-    return problem or _put(replies.compared, (tuple(images), row["question"]), row["answer"], "answer")
-
-
-def _take_perplexity(replies: Replies, row: Row) -> str | None:
-    problem = _not_text(row, "text") or _not_number(row, "perplexity")
-    if problem is None and row["perplexity"] <= 0:
+    texts = [name for name in (*by, what) if name in ("image", "text", "question", "answer")]
+    problem = _not_text(row, *texts)
+    if problem is None and what != "answer":
+        problem = _not_number(row, what)
+    if problem is None and what == "perplexity" and row[what] <= 0:
         problem = f"perplexity={row['perplexity']!r} must be above 0; record the perplexity, not its logarithm"
-    return problem or _put(replies.perplexities, row["text"], float(row["perplexity"]), "perplexity")
-
-
-_TAKES: dict[frozenset[str], Callable[[Replies, Row], str | None]] = {
-    frozenset({"image", "text", "score"}): _take_score,
-    frozenset({"image", "text", "score", "match"}): _take_score,
-    frozenset({"image", "question", "answer"}): _take_answer,
-    frozenset({"images", "question", "answer"}): _take_compared,
-    frozenset({"text", "perplexity"}): _take_perplexity,
-}
+    return problem
 
 
 def _not_text(row: Row, *names: str) -> str | None:

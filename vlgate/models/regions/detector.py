@@ -177,14 +177,11 @@ def _fill(built: nn.Module, state: Mapping[str, Tensor], file: Path) -> None:
     built.load_state_dict(given, strict=False)
 
 
-# The Visual Genome Faster R-CNN of bottom-up attention, as LXMERT uses it (Anderson et al., CVPR 2018).
-#
-# It is a ResNet-101 up to res4, a region proposal network, RoI pooling to 14 x 14, and res5 on each box, whose mean is
-# the box's feature; 1,600 objects, 400 attributes, 36 boxes per image. References: ``unc-nlp/frcnn-vg-finetuned`` with
-# the research project ``lxmert`` of transformers, and airsplay/py-bottom-up-attention. Two differences are intended:
-#
-# - an image has the same regions in a batch as alone; in the reference, padding changes them; - channels are in the
-# order blue, green, red, as in training; the reference swaps those of files (transformers #19601).
+# A ResNet-101 up to res4, a region proposal network, RoI pooling to 14 x 14, and res5 on each box, whose mean is the
+# box's feature. References: ``unc-nlp/frcnn-vg-finetuned`` with the research project ``lxmert`` of transformers, and
+# airsplay/py-bottom-up-attention. Two differences are intended: an image has the same regions in a batch as alone (in
+# the reference, padding changes them), and channels are in the order blue, green, red, as in training (the reference
+# swaps those of files, transformers #19601).
 
 
 class DetectorSource:

@@ -20,7 +20,6 @@ from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
     import torch
-    from PIL.Image import Image
 
 
 SETTINGS = "region_network.json"
@@ -147,16 +146,9 @@ class NetworkSource:
         return self._cache.regions(images, self.look, "")
 
     def look(self, images: Sequence[LazyImage]) -> list[Regions]:
-        cut = prepared(images, self._cut)
-        parts = [cut[start : start + AT_ONCE] for start in range(0, len(cut), AT_ONCE)]
-        return [regions for part in parts for regions in self._seen(part)]
-
-    def _cut(self, image: Image) -> tuple[Boxes, Pixels, Boxes]:
-        pixels = np.asarray(image)
-        return cut(pixels, self._settings)
-
-    def _seen(self, cut: Sequence[tuple[Boxes, Pixels, Boxes]]) -> list[Regions]:
-        return see(self._network, self._settings, cut, self._device)
+        crops = prepared(images, lambda image: cut(np.asarray(image), self._settings))
+        parts = [crops[start : start + AT_ONCE] for start in range(0, len(crops), AT_ONCE)]
+        return [regions for part in parts for regions in see(self._network, self._settings, part, self._device)]
 
 
 def cut(pixels: Pixels, settings: Settings) -> tuple[Boxes, Pixels, Boxes]:

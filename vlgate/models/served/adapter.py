@@ -154,16 +154,9 @@ class DaemonThreads:
                 future.set_exception(error)
 
 
-# ``openai:http://localhost:8000/v1#NAME``: a model behind a chat-completions endpoint, on this machine or elsewhere.
-#
 # A match becomes a question, and its score is the probability that the first word of the answer is yes (VQAScore, Lin
 # et al. 2024, section 3). From a service without log-probabilities the score is 1 for yes and 0 for no; ``note`` says
-# so. The questions are those of ``vlm``, so that the same model can be compared locally and behind a service. A reply
-# that is cut off, refused, empty, or neither yes nor no leaves its request without a reply; nothing is guessed from
-# it.
-#
-# A request goes from here to ``asking`` (in parallel, each distinct one once), ``chat`` (its fields) and ``http``
-# (sent, and repeated if needed); ``chat`` reads the reply.
+# so. The questions are those of ``vlm``, so that the same model can be compared locally and behind a service.
 
 
 class Served:

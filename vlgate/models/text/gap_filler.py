@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,8 +106,8 @@ class MaskedFiller:
 
 
 def _filled(draft: _Draft, token: int, likely: float) -> _Draft:
-    return _Draft(
-        gap=draft.gap,
+    return replace(
+        draft,
         row=(*draft.row[: draft.first], token, *draft.row[draft.first + 1 :]),
         first=draft.first + 1,
         masked=draft.masked - 1,

@@ -11,21 +11,13 @@ import numpy as np
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import pretrained, requested
-from vlgate.models.text.text_only import (
-    ENDLESS,
-    TextModel,
-    check_left_to_right,
-    loaded,
-    log_probabilities,
-    padded,
-    refuse_short,
-)
+from vlgate.models.text import text_only
 from vlgate.types import FloatArray
 
 STRIDE = 3  # tokens per window in VALSE's released script
 
 
-class Causal(TextModel):
+class Causal(text_only.TextModel):
     """A causal language model: one that reads from left to right."""
 
     def __init__(self, model: Any, tokenizer: Any, *, variant: str, fingerprint: str) -> None:
@@ -42,7 +34,9 @@ class Causal(TextModel):
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
         self._control.check([(text,) for text in texts])
         rows = self._rows(texts)
-        refuse_short(texts, [len(row) < (STRIDE + 1 if self._perplexity is valse_perplexity else 2) for row in rows])
+        text_only.refuse_short(
+            texts, [len(row) < (STRIDE + 1 if self._perplexity is valse_perplexity else 2) for row in rows]
+        )
         return np.array([self._perplexity(surprisals) for surprisals in self._surprisals(rows)], dtype=np.float64)
 
     def _rows(self, texts: Sequence[str]) -> list[Sequence[int]]:
@@ -54,12 +48,12 @@ class Causal(TextModel):
         """Return the negative log-likelihood, in nats, of every token but the first."""
         import torch
 
-        ids, mask = padded(rows, self._model.device)
+        ids, mask = text_only.padded(rows, self._model.device)
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask, use_cache=False).logits
             found = []
             for place, row in enumerate(rows):  # row by row: float64 logits of a whole batch would be gigabytes
-                likely = log_probabilities(logits[place, : len(row) - 1])
+                likely = text_only.log_probabilities(logits[place, : len(row) - 1])
                 found.append((-likely.gather(1, ids[place, 1 : len(row), None])).squeeze(1).cpu().tolist())
         return found
 
@@ -95,8 +89,8 @@ def build(
     weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32", *, name: str = "causal"
 ) -> Causal:
     source, options = requested(name, weights, folder)
-    model, tokenizer, what = loaded(source, "AutoModelForCausalLM", device, dtype)
-    check_left_to_right(model, source.asked)
+    model, tokenizer, what = text_only.loaded(source, "AutoModelForCausalLM", device, dtype)
+    text_only.check_left_to_right(model, source.asked)
     return Causal(model, tokenizer, variant=options["variant"], fingerprint=f"{what} {options['variant']}")
 
 
@@ -104,7 +98,7 @@ _COPIES = 4  # masked copies per forward pass, for each text of the batch
 MOST_LOGITS = 2**28  # per forward pass: 1 GiB in float32. A vocabulary may have 250,000 words
 
 
-class Masked(TextModel):
+class Masked(text_only.TextModel):
     """A masked language model, with the pseudo-perplexity of Salazar et al. 2020 (arXiv:1910.14659)."""
 
     def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str) -> None:
@@ -116,7 +110,7 @@ class Masked(TextModel):
         made = self._tokens(texts)
         rows: list[list[int]] = made["input_ids"]
         places = [[place for place, special in enumerate(row) if not special] for row in made["special_tokens_mask"]]
-        refuse_short(texts, [not row for row in places])
+        text_only.refuse_short(texts, [not row for row in places])
         gaps = [(row, place) for row, found in enumerate(places) for place in found]
         gaps.sort(key=lambda gap: len(rows[gap[0]]))  # texts of similar length together, to save padding
         sums = np.zeros(len(rows))
@@ -133,7 +127,7 @@ class Masked(TextModel):
         return rows
 
     def _tokens(self, texts: Sequence[str]) -> Any:
-        limits = {"truncation": True, "max_length": self._longest} if self._longest < ENDLESS else {}
+        limits = {"truncation": True, "max_length": self._longest} if self._longest < text_only.ENDLESS else {}
         self._cut(texts, self._tokenizer(list(texts), verbose=False)["input_ids"])
         return self._tokenizer(list(texts), return_special_tokens_mask=True, **limits)
 
@@ -141,13 +135,13 @@ class Masked(TextModel):
         """Return the negative log-likelihood, in nats, of one token per gap; only that token of its row is masked."""
         import torch
 
-        ids, mask = padded([rows[row] for row, _ in gaps], self._model.device)
+        ids, mask = text_only.padded([rows[row] for row, _ in gaps], self._model.device)
         count, places = torch.arange(len(gaps)), torch.tensor([place for _, place in gaps])
         true = ids[count, places]
         ids[count, places] = self._tokenizer.mask_token_id
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask).logits[count, places]
-            likely = log_probabilities(logits).gather(1, true[:, None])
+            likely = text_only.log_probabilities(logits).gather(1, true[:, None])
         return np.asarray(-likely.squeeze(1).cpu().numpy(), dtype=np.float64)
 
 
@@ -157,7 +151,7 @@ def check_masked(weights: str, folder: Path) -> None:
 
 def build_masked(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Masked:
     source = pretrained(weights, folder)
-    model, tokenizer, what = loaded(source, "AutoModelForMaskedLM", device, dtype)
+    model, tokenizer, what = text_only.loaded(source, "AutoModelForMaskedLM", device, dtype)
     if tokenizer.mask_token_id is None:
         raise ModelLoadError(f"{source.asked} has no mask token; name a masked language model, or use causal:{weights}")
     return Masked(model, tokenizer, fingerprint=what)
