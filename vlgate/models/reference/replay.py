@@ -127,16 +127,14 @@ def _take(replies: Replies, row: object) -> str | None:
     if problem is not None:
         return problem
     parts = tuple(tuple(row[name]) if name == "images" else row[name] for name in by)
-    key = parts if len(parts) > 1 else parts[0]
-    value = row[what] if what == "answer" else float(row[what])
-    problem = _put(getattr(replies, store), key, value, what)
-    if problem is not None or row.get("match") is None:
-        return problem
-    if row["match"] not in (0, 1):
-        return (
-            f"match={row['match']!r} must be true, false, 1 or 0; write the model's own yes or no, or leave match out"
-        )
-    return _put(replies.accepted, key, float(row["match"]), "match")
+    key: Any = parts if len(parts) > 1 else parts[0]
+    problem = _put(getattr(replies, store), key, row[what] if what == "answer" else float(row[what]), what)
+    match = row.get("match")
+    if problem is None and match not in (None, 0, 1):
+        problem = f"match={match!r} must be true, false, 1 or 0; write the model's own yes or no, or leave match out"
+    elif problem is None and match is not None:
+        problem = _put(replies.accepted, key, float(match), "match")
+    return problem
 
 
 def _problem(row: Row, by: Sequence[str], what: str) -> str | None:
