@@ -20,8 +20,7 @@ from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys, st
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.dual.families import Family, context, family_of
-from vlgate.models.dual.features import TRIED, apart, in_groups, sigmoid_threshold, threshold_note, told, unit_rows
-from vlgate.models.text.control_tokens import ControlTokens
+from vlgate.models.dual.features import TRIED, CosineModel, apart, in_groups, told, unit_rows
 from vlgate.types import Attended, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -29,27 +28,18 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-class DualModel:
+class DualModel(CosineModel):
     """A dual encoder of transformers.
 
-    ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid says yes; None for other
-    models, which only rank. ``note`` is a note for the readers of the results ("" for nothing), and ``cut_texts`` holds
-    all texts so far that were longer than the model's context and lost their end. ``reading`` says whether texts are
-    read with their padding; it is empty until the first texts are encoded.
+    ``reading`` says whether texts are read with their padding; it is empty until the first texts are encoded.
     """
 
     def __init__(self, model: Any, tokenizer: Any, image_processor: Any, *, family: Family, fingerprint: str) -> None:
         tokenizer.padding_side = "right"  # as in training, whatever was saved: positions are counted from the left
-        self.fingerprint = fingerprint
-        self.cut_texts: set[str] = set()
-        self.decision_threshold = sigmoid_threshold(model)
-        self.note = threshold_note(self.decision_threshold)
+        super().__init__(model, tokenizer, fingerprint=fingerprint)
         self.reading = ""
-        self._model = model
-        self._tokenizer = tokenizer
         self._image_processor = image_processor
         self._family = family
-        self._control = ControlTokens(tokenizer)
         self._length = context(family, model.config, tokenizer)
         self._padding = family.padding
 
@@ -63,14 +53,10 @@ class DualModel:
             inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
             return unit_rows(_features(self._model.get_image_features(**inputs)))
 
-    def encode_texts(self, texts: Sequence[str]) -> FloatArray:
-        import torch
-
-        self._control.check([(self._cased(text),) for text in texts])
-        with torch.inference_mode():
-            if not self.reading:
-                self._try_short()
-            return unit_rows(self._encoded_texts(texts))
+    def _features_of(self, texts: Sequence[str]) -> torch.Tensor:
+        if not self.reading:
+            self._try_short()
+        return self._encoded_texts(texts)
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         return rows_as_keys(self._tokens(texts)["input_ids"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.errors import described
+from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import FloatArray
 
 if TYPE_CHECKING:
@@ -37,6 +38,37 @@ def threshold_note(threshold: float | None) -> str:
     if threshold is None:
         return ""
     return f"says yes if the sigmoid that it was trained with is above 1/2, that is, at a cosine above {threshold:.4f}"
+
+
+class CosineModel:
+    """A dual encoder, whose score is the cosine of the features of image and text.
+
+    ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid says yes; None for other
+    models, which only rank. ``note`` is a note for the readers of the results ("" for nothing), and ``cut_texts`` holds
+    all texts so far that were longer than the model's context and lost their end.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str, note: str = "") -> None:
+        self.decision_threshold = sigmoid_threshold(model)
+        self.note = "; ".join(filter(None, (note, threshold_note(self.decision_threshold))))
+        self.fingerprint = fingerprint
+        self.cut_texts: set[str] = set()
+        self._model = model
+        self._tokenizer = tokenizer
+        self._control = ControlTokens(tokenizer)
+
+    def encode_texts(self, texts: Sequence[str]) -> FloatArray:
+        import torch
+
+        self._control.check([(self._cased(text),) for text in texts])
+        with torch.inference_mode():
+            return unit_rows(self._features_of(texts))
+
+    def _cased(self, text: str) -> str:
+        return text
+
+    def _features_of(self, texts: Sequence[str]) -> torch.Tensor:
+        raise NotImplementedError
 
 
 # Encode texts without the padding that makes all of them as long as a model's context.

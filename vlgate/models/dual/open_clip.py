@@ -11,10 +11,9 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.attention import Encoders, centre, grad_cams, last_grid, padded, whole
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.inputs import prepared, rows_as_keys, stacked
-from vlgate.models.dual.features import TRIED, apart, in_groups, sigmoid_threshold, threshold_note, told, unit_rows
+from vlgate.models.dual.features import TRIED, CosineModel, apart, in_groups, told, unit_rows
 from vlgate.models.dual.open_clip_parts import assumptions, create, refuse_code, tokenizer_of, transform_of
 from vlgate.models.dual.open_clip_weights import check_names, check_sizes, identity, parse, shapes, weights_file
-from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import Attended, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -120,19 +119,8 @@ def _encoder(model: Any) -> Any:
     return Encoder()
 
 
-# ``open_clip:ARCH/TAG``: the dual encoders of open_clip (CLIP, SigLIP, CoCa and relatives).
-#
-# The score is the cosine. The logit scale and bias do not change the order of two scores; if a model has a bias, as
-# SigLIP does, they give the decision threshold.
-
-
-class OpenClip:
-    """A dual encoder of open_clip.
-
-    ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid says yes; None for other
-    models, which only rank. ``note`` is a note for the readers of the results ("" for nothing), and ``cut_texts`` holds
-    all texts so far that were longer than the model's context and lost their end.
-    """
+class OpenClip(CosineModel):
+    """A dual encoder of open_clip."""
 
     def __init__(
         self,
@@ -144,13 +132,7 @@ class OpenClip:
         note: str,
         fingerprint: str,
     ) -> None:
-        self.decision_threshold = sigmoid_threshold(model)
-        self.note = "; ".join(part for part in (note, threshold_note(self.decision_threshold)) if part)
-        self.fingerprint = fingerprint
-        self.cut_texts: set[str] = set()
-        self._model = model
-        self._tokenizer = tokenizer
-        self._control = ControlTokens(tokenizer)
+        super().__init__(model, tokenizer, fingerprint=fingerprint, note=note)
         self._prepare = prepare
         self._texts = Texts(model, tokenizer)
         self._device = next(model.parameters()).device
@@ -172,12 +154,8 @@ class OpenClip:
             pixels = stacked(prepared(images, self._prepare), self._device).to(self._dtype)
             return unit_rows(self._model.encode_image(pixels, normalize=False))
 
-    def encode_texts(self, texts: Sequence[str]) -> FloatArray:
-        import torch
-
-        self._control.check([(text,) for text in texts])
-        with torch.inference_mode():
-            return unit_rows(self._texts.encode(self._tokens(texts)))
+    def _features_of(self, texts: Sequence[str]) -> torch.Tensor:
+        return self._texts.encode(self._tokens(texts))
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         return rows_as_keys(self._tokens(texts))
