@@ -84,7 +84,7 @@ def named_arguments(
     if spec is not None:
         offered.add("name")
         if spec.form and not weights:
-            raise ModelLoadError(f"{what}: it needs weights; write {spec.form} after a colon")
+            raise ModelLoadError(f"{what}: it needs weights after a colon: {spec.form}")
     parameters = _parameters(made_by)
     named = tuple(name for name in parameters if name in offered)
     if weights and "weights" not in named:
