@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vlgate.models.loading.catalogue import registered
 from vlgate.models.loading.registry import LoadedModel, check, load
+from vlgate.models.specs import registered
 
 __all__ = ["LoadedModel", "check", "load", "registered"]

@@ -14,23 +14,13 @@ from vlgate.types import Attended, Box, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
-    from PIL.Image import Image
 
-
-# What a model on regions attends to: a weight for each of its boxes.
 
 ATTENTION = "attention to regions"
 
 
 def attention(text: str, boxes: FloatArray, weights: FloatArray, method: str = ATTENTION) -> Attended:
-    """Return the attention of a text to the boxes of an image, in 0..1 of the largest.
-
-    Args:
-        text: the text.
-        boxes: n boxes, shape (n, 4), in 0..1.
-        weights: their weights, shape (n,), at least 0.
-        method: the name of the method.
-    """
+    """Return the attention of a text to the boxes of an image, in 0..1 of the largest."""
     most = float(weights.max()) or 1.0
     return Attended(
         method=method,
@@ -101,36 +91,23 @@ def last_grid(visual: Any) -> LastGrid | None:
 
 
 def centre(size: tuple[int, int]) -> Box:
-    """Return the largest square in the middle of an image of this width and height.
-
-    >>> centre((400, 300))
-    (0.125, 0.0, 0.875, 1.0)
-    """
+    """Return the largest square in the middle of an image of this width and height."""
     return _square(size, min(size))
 
 
 def padded(size: tuple[int, int]) -> Box:
-    """Return the smallest square around an image of this width and height.
-
-    >>> padded((400, 300))[1] < 0
-    True
-    """
+    """Return the smallest square around an image of this width and height."""
     return _square(size, max(size))
 
 
 def whole(size: tuple[int, int]) -> Box:  # noqa: ARG001  # a Frame of an image that is squeezed
-    """Return the whole image."""
     return WHOLE
 
 
 def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
-    """Return a map for each pair, or nothing if the encoder is not known or its features have no grid.
-
-    Raises: ImageError for the first image that cannot be decoded.
-    """
     if encoders.grid is None:
         return []
-    frames = {pair.image: encoders.frame(_size(pair.image.load())) for pair in pairs}
+    frames = {pair.image: encoders.frame(pair.image.load().size) for pair in pairs}
     found: list[Attended] = []
     for start in range(0, len(pairs), AT_ONCE):
         some = pairs[start : start + AT_ONCE]
@@ -162,15 +139,12 @@ def _maps(pairs: Sequence[Match], encoders: Encoders, grid: LastGrid) -> list[li
 
 @contextmanager
 def _catching(grid: LastGrid) -> Iterator[_Caught]:
-    """Keep the features of the next call of the module."""
     caught = _Caught()
 
     def input_of(_: Any, args: tuple[Any, ...]) -> None:
-        """Keep what goes into the module."""
         caught.features.append(args[0])
 
     def output_of(_: Any, __: Any, result: Any) -> None:
-        """Keep what comes out of the module."""
         caught.features.append(result)
 
     register = grid.module.register_forward_pre_hook if grid.before else grid.module.register_forward_hook
@@ -192,28 +166,24 @@ def _as_grid(features: torch.Tensor) -> torch.Tensor | None:
     return patches.transpose(1, 2).reshape(len(features), -1, side, side).float()
 
 
-def _attended(pair: Match, cells: list[list[float]], frame: Box) -> Attended:
-    rows, columns = len(cells), len(cells[0])
-    most = max(max(row) for row in cells) or 1.0
-    left, top, right, bottom = frame
-    across, down = (right - left) / columns, (bottom - top) / rows
-    weights = {
-        (left + x * across, top + y * down, left + (x + 1) * across, top + (y + 1) * down): value / most
-        for y, row in enumerate(cells)
-        for x, value in enumerate(row)
-    }
-    on_image = {box: value for box, value in weights.items() if box[0] < 1 and box[1] < 1 and box[2] > 0 and box[3] > 0}
-    return Attended(method=GRAD_CAM, image=0, text=pair.text, boxes=tuple(on_image), weights=tuple(on_image.values()))
+def _attended(pair: Match, grid: list[list[float]], frame: Box) -> Attended:
+    boxes = cells((len(grid), len(grid[0])), frame)
+    weights = np.array(grid).ravel()
+    on_image = (boxes[:, :2] < 1).all(axis=1) & (boxes[:, 2:] > 0).all(axis=1)
+    shares = weights / (float(weights.max()) or 1.0)
+    return Attended(
+        method=GRAD_CAM,
+        image=0,
+        text=pair.text,
+        boxes=tuple(map(tuple, boxes[on_image].tolist())),
+        weights=tuple(shares[on_image].tolist()),
+    )
 
 
 def _square(size: tuple[int, int], side: int) -> Box:
     width, height = size
     across, down = (1 - side / width) / 2, (1 - side / height) / 2
     return (across, down, 1 - across, 1 - down)
-
-
-def _size(image: Image) -> tuple[int, int]:
-    return image.size
 
 
 # Attention rollout (Abnar and Zuidema, ACL 2020): attention followed through all layers back to the inputs.
@@ -228,13 +198,7 @@ Streams = tuple[Literal["text", "regions"], Literal["text", "regions"]]
 def rolled_out(layers: Sequence[FloatArray]) -> FloatArray:
     """Return how much of each input token is in each output token.
 
-    Args:
-        layers: the attention of each layer, the first one first, each of shape (n, n): its rows sum to 1.
-
-    Returns: an array of shape (n, n), whose rows sum to 1.
-
-    >>> rolled_out([np.array([[0.0, 1.0], [0.0, 1.0]])]).tolist()
-    [[0.5, 0.5], [0.0, 1.0]]
+    ``layers``: the attention of each layer, the first one first, each of shape (n, n): its rows sum to 1.
     """
     n = len(layers[0])
     found: FloatArray = np.eye(n)
@@ -247,10 +211,7 @@ def rolled_out(layers: Sequence[FloatArray]) -> FloatArray:
 def patches_rolled_out(layers: Sequence[FloatArray], text: str, frame: Box) -> Attended | None:
     """Return the rollout of a vision transformer as a map; it is the same for each text.
 
-    Args:
-        layers: the attention of each layer, each of shape (n, n); the patches are the last tokens.
-        text: the text of the pair.
-        frame: the part of the image that the network is given.
+    ``layers``: the attention of each layer, each of shape (n, n); the patches are the last tokens.
 
     Returns: what is in the class token, or in all tokens on average if there is none; None if there is not
         any attention, or if the patches do not form a square.
@@ -268,15 +229,7 @@ def patches_rolled_out(layers: Sequence[FloatArray], text: str, frame: Box) -> A
 
 
 def cells(shape: tuple[int, int], frame: Box = WHOLE) -> FloatArray:
-    """Return the boxes of the cells of a grid, row by row, shape (rows * columns, 4).
-
-    >>> cells((1, 2)).tolist()
-    [[0.0, 0.0, 0.5, 1.0], [0.5, 0.0, 1.0, 1.0]]
-
-    Args:
-        shape: the numbers of rows and columns.
-        frame: the part of the image that the grid lies on.
-    """
+    """Return the boxes of the cells of a grid, row by row, shape (rows * columns, 4)."""
     left, top, right, bottom = frame
     rows, columns = shape
     across, down = (right - left) / columns, (bottom - top) / rows
@@ -292,11 +245,8 @@ def cells(shape: tuple[int, int], frame: Box = WHOLE) -> FloatArray:
 def two_streams(calls: Sequence[tuple[Streams, FloatArray]]) -> FloatArray:
     """Return how much of each region is in the first token of a text, after layers with two streams such as LXMERT's.
 
-    Args:
-        calls: who attends to whom, and the attention, of shape (attending, attended), in the order of computation. Two
-            calls across the streams in a row, one in each direction, are one layer: both see the tokens before it.
-
-    Returns: an array of shape (regions,).
+    ``calls``: who attends to whom, and the attention, of shape (attending, attended), in the order of computation. Two
+    calls across the streams in a row, one in each direction, are one layer: both see the tokens before it.
     """
     sizes = {who: len(weights) for (who, _), weights in calls}
     place = {"text": slice(0, sizes["text"]), "regions": slice(sizes["text"], sizes["text"] + sizes["regions"])}
@@ -321,11 +271,9 @@ def caught(modules: Sequence[Any]) -> Iterator[list[torch.Tensor]]:
     kept: list[torch.Tensor] = []
 
     def asked(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Ask for the attention."""
         return args, {**kwargs, "output_attentions": True}
 
     def keep(_: Any, __: Any, result: Any) -> None:
-        """Keep it."""
         kept.append(result[1])
 
     handles = [one.register_forward_pre_hook(asked, with_kwargs=True) for one in modules]

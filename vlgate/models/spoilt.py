@@ -37,43 +37,25 @@ class Spoilt:
 _COLOURS = "Sees red, green and blue in each other's places: the channels of its first convolution are mixed."
 _POSITIONS = "Takes the words of a text in a shuffled order: its position embeddings are shuffled."
 _TOKENS = "Takes every word for another one: its word embeddings are shuffled."
+_LXMERT, _OPEN_CLIP = "model.safetensors", "open_clip_model.safetensors"
+_ROWS = (
+    (LXMERT, "colours", _COLOURS, "region_network.safetensors", "body.0.weight"),
+    (LXMERT, "positions", _POSITIONS, _LXMERT, "lxmert.embeddings.position_embeddings.weight"),
+    (LXMERT, "tokens", _TOKENS, _LXMERT, "lxmert.embeddings.word_embeddings.weight"),
+    (CLIP, "colours", _COLOURS, _OPEN_CLIP, "visual.trunk.stem.conv.weight"),
+    (CLIP, "positions", _POSITIONS, _OPEN_CLIP, "text.positional_embedding"),
+    (CLIP, "tokens", _TOKENS, _OPEN_CLIP, "text.token_embedding.weight"),
+)
 SPOILT: Mapping[str, Spoilt] = MappingProxyType(
     {
-        f"{LXMERT}/colours": Spoilt(
-            says=_COLOURS, model=LXMERT, file="region_network.safetensors", tensor="body.0.weight", axis=1
-        ),
-        f"{LXMERT}/positions": Spoilt(
-            says=_POSITIONS,
-            model=LXMERT,
-            file="model.safetensors",
-            tensor="lxmert.embeddings.position_embeddings.weight",
-        ),
-        f"{LXMERT}/tokens": Spoilt(
-            says=_TOKENS, model=LXMERT, file="model.safetensors", tensor="lxmert.embeddings.word_embeddings.weight"
-        ),
-        f"{CLIP}/colours": Spoilt(
-            says=_COLOURS,
-            model=CLIP,
-            file="open_clip_model.safetensors",
-            tensor="visual.trunk.stem.conv.weight",
-            axis=1,
-        ),
-        f"{CLIP}/positions": Spoilt(
-            says=_POSITIONS, model=CLIP, file="open_clip_model.safetensors", tensor="text.positional_embedding"
-        ),
-        f"{CLIP}/tokens": Spoilt(
-            says=_TOKENS, model=CLIP, file="open_clip_model.safetensors", tensor="text.token_embedding.weight"
-        ),
+        f"{model}/{faculty}": Spoilt(says=says, model=model, file=file, tensor=tensor, axis=int(faculty == "colours"))
+        for model, faculty, says, file, tensor in _ROWS
     }
 )
 """The spoilt models by name."""
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that there is such a model, and its packages; import no torch.
-
-    Raises: ModelLoadError if not; the message names the nearest one.
-    """
     if weights not in SPOILT:
         raise ModelLoadError(f"there is no spoilt model {weights!r}; {nearest(weights, SPOILT)}")
     if SPOILT[weights].model == LXMERT:
@@ -81,16 +63,7 @@ def check(weights: str, folder: Path) -> None:
 
 
 def build(weights: str, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> object:
-    """Load a trained model of the package with one tensor shuffled, the same way for the same seed.
-
-    Args:
-        weights: a name of ``SPOILT``.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-        seed: decides the order of the parts of the tensor.
-
-    Raises: ModelLoadError if there is no such model, or if a package or a file is missing.
-    """
+    """Load a trained model of the package with one tensor shuffled, the same way for the same seed."""
     check(weights, Path())
     spoilt = SPOILT[weights]
     load: Callable[..., object] = lxmert.build if spoilt.model == LXMERT else open_clip.build
@@ -113,11 +86,7 @@ def _shuffle(file: Path, spoilt: Spoilt, seed: int) -> None:
 
 
 def moved(count: int, seed: int, name: str) -> list[int]:
-    """Return the numbers below ``count`` in an order in which none is at its own place.
-
-    >>> sorted(moved(5, 0, "a")) == list(range(5)) and all(place != one for place, one in enumerate(moved(5, 0, "a")))
-    True
-    """
+    """Return the numbers below ``count`` in an order in which none is at its own place."""
     order = generator(f"{seed}:spoilt:{name}").permutation(count)
     found = np.empty(count, np.int64)
     found[order] = np.roll(order, 1)  # one cycle through all of them

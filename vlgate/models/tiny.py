@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import vlgate
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.specs import registered
 
 if TYPE_CHECKING:
     from vlgate.models.dual.open_clip import OpenClip
@@ -27,10 +27,6 @@ NEEDS_NOTHING = "--model=bag-of-words"
 
 
 def checkpoint(name: str) -> Path:
-    """Return the folder of an embedded model.
-
-    Raises: ModelLoadError if it is not there.
-    """
     folder = Path(vlgate.__file__).parent / "fixtures" / "checkpoints" / name
     if not folder.is_dir():
         raise ModelLoadError(
@@ -40,16 +36,6 @@ def checkpoint(name: str) -> Path:
 
 
 def build_lxmert(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> Lxmert:
-    """Load ``tiny-lxmert``.
-
-    Args:
-        weights: nothing, or options of ``lxmert`` after a question mark.
-        folder: the folder that relative paths start from.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``; the region network always computes in float32.
-
-    Raises: ModelLoadError if a package or a file is missing.
-    """
     from vlgate.models.regions import lxmert
 
     check_lxmert(weights, folder)
@@ -57,29 +43,21 @@ def build_lxmert(weights: str = "", folder: Path = Path(), device: str = "cpu", 
 
 
 def check_lxmert(weights: str, folder: Path) -> None:
-    """Check the options and the packages; import neither torch nor transformers.
-
-    Raises: ModelLoadError if an option is wrong, weights are named, or a package is missing.
-    """
+    """Check the options and the packages; import neither torch nor transformers."""
     lacking = [package for package in PACKAGES if find_spec(package) is None]
     if lacking:
         raise ModelLoadError(f"{LXMERT}: {missing_package(lacking[0], 'hf')}, or use {NEEDS_NOTHING}, which needs none")
-    place = checkpoint(LXMERT)
+    folder_of_weights = checkpoint(LXMERT)
     if not weights:
         return
     from vlgate.models.regions import lxmert
 
-    name, _ = hub.split_options(weights, lxmert.OPTIONS)
-    if name:
+    if registered()["lxmert"].parsed(weights)[0]:
         raise ModelLoadError(f"{LXMERT}:{weights}: its weights are in the package; write lxmert:{weights} for others")
-    lxmert.check(f"{place}{weights}", folder)
+    lxmert.check(f"{folder_of_weights}{weights}", folder)
 
 
 def build_clip(device: str = "cpu", dtype: str = "float32") -> OpenClip:
-    """Load ``tiny-clip``; the arguments are those of ``build_lxmert``.
-
-    Raises: ModelLoadError if a package or a file is missing.
-    """
     from vlgate.models.dual import open_clip
 
     return open_clip.build(str(checkpoint(CLIP)), Path(), device, dtype)

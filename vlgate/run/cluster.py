@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from vlgate.asking.batching import Caller
 from vlgate.errors import OptionError
-from vlgate.models.loading.catalogue import registered
 from vlgate.models.loading.registry import LoadedModel
 from vlgate.models.ray.connecting import check_address, nodes, seats
 from vlgate.models.ray.messages import Wanted
 from vlgate.models.ray.pool import OverActors, Pool, RemoteModel
+from vlgate.models.specs import registered
 from vlgate.record.options import DEFAULT_BATCH, Options
 
 _HERE = "vlgate.models.reference."  # models that see the tasks, or are as quick as the way to a cluster

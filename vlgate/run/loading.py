@@ -22,11 +22,11 @@ from vlgate.asking.items import Copies, gets_names, images_of_case
 from vlgate.asking.predictor import ModelPredictor, threshold_of
 from vlgate.errors import ModelLoadError, ModelReplyError, described, printable
 from vlgate.models.checkpoints.device import device_name, pick_device, room_of, share_threads
-from vlgate.models.loading.catalogue import registered
 from vlgate.models.loading.compiled import compiled
 from vlgate.models.loading.registry import LoadedModel, load, takes
 from vlgate.models.loading.unloaded import note_of
 from vlgate.models.reference.blind import Blind, Lesson
+from vlgate.models.specs import registered
 from vlgate.record.model_card import ModelCard, added
 from vlgate.record.options import DEFAULT_BATCH, Options
 from vlgate.run.cluster import load_on_cluster

@@ -1,4 +1,3 @@
-import importlib
 import json
 import random
 
@@ -7,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
+from cross_checkpoints import of, refused
 from held_network import network
 from huggingface_hub import constants
 from PIL import Image
@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor
-from vlgate.errors import ImageError, ModelLoadError, ModelReplyError, NoReplyError
+from vlgate.errors import ImageError, ModelReplyError, NoReplyError
 from vlgate.models import load
 from vlgate.models.cross import blip
 from vlgate.types import TIED, Answerer, Ask, LazyImage
@@ -38,12 +38,6 @@ def name(request):
 @pytest.fixture(scope="module")
 def folder(name, tmp_path_factory):
     return cross_checkpoints.save(name, tmp_path_factory.mktemp(name))
-
-
-def of(name, weights, folder=None, **options):
-    return importlib.import_module(f"vlgate.models.answering.{name}").build(
-        weights=str(weights), folder=folder, **options
-    )
 
 
 @pytest.fixture(scope="module")
@@ -289,18 +283,6 @@ def test_trained_answers_are_given(name, tmp_path):
         assert model.answer(asked) == answers
 
 
-def refused(name, weights, folder, *, by_check=False):
-    """The message of ``build``, and of ``check`` if ``by_check``; both must be the same."""
-    module = importlib.import_module(f"vlgate.models.answering.{name}")
-    found = []
-    for ask in (module.check, module.build) if by_check else (module.build,):
-        with pytest.raises(ModelLoadError) as caught:
-            ask(weights=str(weights), folder=folder)
-        found.append(str(caught.value))
-    assert len(set(found)) == 1
-    return found[0]
-
-
 def test_options_are_checked(name, folder, tmp_path):
     assert "did you mean 'open'" in refused(name, f"{folder}?mode=opn", tmp_path, by_check=True)
     assert "did you mean 'mode'" in refused(name, f"{folder}?mde=open", tmp_path, by_check=True)
@@ -373,8 +355,8 @@ def test_blip_begins_a_question_as_its_authors_do_or_as_the_library_does(tmp_pat
     assert "?first=enc" in plain.note
 
 
-def test_it_is_loaded_by_its_full_name(name, folder, tmp_path, model):
-    found = load(f"vlgate.models.answering.{name}:build:{folder}?mode=restricted", folder=tmp_path, device="cpu")
+def test_it_is_loaded_by_its_name(name, folder, tmp_path, model):
+    found = load(f"{name.replace('_', '-')}:{folder}?mode=restricted", folder=tmp_path, device="cpu")
     assert found.model.answer(asks()) == model.answer(asks())
 
 

@@ -8,9 +8,10 @@ from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.hub import identity, pretrained, read_config, split_options
+from vlgate.models.checkpoints.hub import identity, pretrained, read_config
 from vlgate.models.checkpoints.load_errors import missing_package
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
+from vlgate.models.specs import split_options
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -177,14 +177,13 @@ def test_the_gpu_says_what_the_cpu_says(name, folder, model):
 def test_what_is_saved_again_is_the_same_model(name, folder, model, tmp_path):
     network(model).save_pretrained(tmp_path / "again")
     hf.AutoProcessor.from_pretrained(folder).save_pretrained(tmp_path / "again")
-    target = f"vlgate.models.cross.{name}:build"
-    again = load(f"{target}:again", folder=tmp_path, device="cpu")
+    again = load(f"{name}:again", folder=tmp_path, device="cpu")
     assert np.array_equal(again.model.match(pairs()), model.match(pairs()))
-    seen = {again.fingerprint, load(f"{target}:{folder}", folder=tmp_path, device="cpu", dtype="bfloat16").fingerprint}
+    seen = {again.fingerprint, load(f"{name}:{folder}", folder=tmp_path, device="cpu", dtype="bfloat16").fingerprint}
     cross_checkpoints.save(name, tmp_path / "other", seed=1)
-    seen.add(load(f"{target}:other", folder=tmp_path, device="cpu").fingerprint)
+    seen.add(load(f"{name}:other", folder=tmp_path, device="cpu").fingerprint)
     assert len(seen) == 3
-    assert model.fingerprint in load(f"{target}:{folder}", folder=tmp_path, device="cpu").model.fingerprint
+    assert model.fingerprint in load(f"{name}:{folder}", folder=tmp_path, device="cpu").model.fingerprint
 
 
 def squares():

@@ -20,7 +20,7 @@ from vlgate.asking.adapters import adapters
 from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import ImageError, ModelLoadError, NoReplyError
-from vlgate.models import load
+from vlgate.models import load, registered
 from vlgate.models.dual import encoders
 from vlgate.models.dual.families import FAMILIES, context
 from vlgate.types import DualEncoder, LazyImage, Match
@@ -55,7 +55,7 @@ def folders(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def models(folders):
-    return {kind: encoders.DUAL.build(str(folder), folder=folder) for kind, folder in folders.items()}
+    return {kind: encoders.build(str(folder), folder=folder) for kind, folder in folders.items()}
 
 
 def drawn(number):
@@ -70,9 +70,9 @@ def images(count=6):
 def refused(family, weights, folder, *, by_check=True):
     """The message of ``build``, and of ``check`` if ``by_check``; both must be the same."""
     found = set()
-    for ask in (family.check, lambda weights, folder: family.build(weights, folder=folder))[not by_check :]:
+    for ask in (encoders.check, encoders.build)[not by_check :]:
         with pytest.raises(ModelLoadError) as caught:
-            ask(weights, folder)
+            ask(weights, folder, name=family)
         found.add(str(caught.value))
     assert len(found) == 1
     return found.pop()
@@ -142,7 +142,7 @@ def test_a_text_without_tokens_has_no_features(models):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_texts_that_lose_their_end_are_counted(folders, kind):
-    model = encoders.DUAL.build(str(folders[kind]), folder=folders[kind])
+    model = encoders.build(str(folders[kind]), folder=folders[kind])
     tokenizer = transformers.AutoTokenizer.from_pretrained(folders[kind])
     words = ["dot " * count for count in range(1, 27)]
     fit = sum(len(tokenizer(text)["input_ids"]) <= LENGTH.get(kind, 24) for text in words)
@@ -184,7 +184,7 @@ def test_the_published_context(name, positions, tokens):
 
 
 def test_a_text_counts_once_however_often_it_is_cut(folders):
-    model = encoders.DUAL.build(str(folders["clip"]), folder=folders["clip"])
+    model = encoders.build(str(folders["clip"]), folder=folders["clip"])
     for texts in ([LONG, "a", LONG], [LONG], ["a", f"a {LONG}"]):
         model.encode_texts(texts)
     assert model.cut_texts == {LONG, f"a {LONG}"}
@@ -220,7 +220,7 @@ def test_yes_is_what_the_sigmoid_says(models, folders, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_half_precision(models, folders, kind):
-    half = encoders.DUAL.build(str(folders[kind]), folder=folders[kind], dtype="bfloat16")
+    half = encoders.build(str(folders[kind]), folder=folders[kind], dtype="bfloat16")
     for of in (lambda model: model.encode_images(images()), lambda model: model.encode_texts(read_by(kind))):
         rows = of(half)
         assert rows.dtype == np.float64
@@ -230,14 +230,14 @@ def test_half_precision(models, folders, kind):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU on this machine")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_gpu_says_what_the_cpu_says(models, folders, kind):
-    there = encoders.DUAL.build(str(folders[kind]), folder=folders[kind], device="cuda:0")
+    there = encoders.build(str(folders[kind]), folder=folders[kind], device="cuda:0")
     assert there.encode_images(images()) == pytest.approx(models[kind].encode_images(images()), abs=1e-3)
     assert there.encode_texts(read_by(kind)) == pytest.approx(models[kind].encode_texts(read_by(kind)), abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["clip", "siglip"])
 def test_what_it_learns_to_match_scores_higher(folders, kind):
-    model = encoders.DUAL.build(str(folders[kind]), folder=folders[kind])
+    model = encoders.build(str(folders[kind]), folder=folders[kind])
     squares = [Image.new("RGB", (32, 32), color) for color in ("red", "blue")]
     pairs = [LazyImage(key=str(number), load=lambda one=one: one) for number, one in enumerate(squares)]
     texts = ["a red square", "a blue square"]
@@ -274,20 +274,15 @@ def test_an_image_that_fails_fails_unchanged(models):
     assert caught.value is error
 
 
-def named(family):
-    """What ``models.toml`` names for a family: ``encoders.CLIP`` and so on."""
-    return getattr(encoders, family.name.upper().replace("-", "_"))
-
-
 def test_a_name_takes_its_own_family_only(folders, models):
     for kind, folder in folders.items():
         for family in FAMILIES:
             if family.name == RIGHT[kind]:
-                named(family).check(kind, folder.parent)
-                found = named(family).build(kind, folder=folder.parent)
+                encoders.check(kind, folder.parent, name=family.name)
+                found = encoders.build(kind, folder.parent, name=family.name)
                 assert np.array_equal(found.encode_texts(read_by(kind)), models[kind].encode_texts(read_by(kind)))
             else:
-                message = refused(named(family), kind, folder.parent)
+                message = refused(family.name, kind, folder.parent)
                 assert all(repr(name) in message for name in (family.name, RIGHT[kind]))
                 assert f"write {RIGHT[kind]}:{kind}" in message
 
@@ -297,28 +292,28 @@ def test_siglip_2_is_recognised_by_its_vocabulary_or_tokenizer(folders, tmp_path
     assert config["model_type"] == json.loads((folders["siglip2"] / "config.json").read_text())["model_type"]
     (tmp_path / "model.safetensors").touch()
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "siglip", "text_config": {"vocab_size": 256000}}))
-    encoders.SIGLIP2.check(".", tmp_path)
+    encoders.check(".", tmp_path, name="siglip2")
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "siglip", "text_config": None}))
-    encoders.SIGLIP.check(".", tmp_path)
+    encoders.check(".", tmp_path, name="siglip")
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "GemmaTokenizerFast"}')
-    encoders.SIGLIP2.check(".", tmp_path)
+    encoders.check(".", tmp_path, name="siglip2")
     (tmp_path / "tokenizer_config.json").write_text("[")
-    assert "tokenizer_config.json cannot be read" in refused(encoders.SIGLIP, ".", tmp_path)
+    assert "tokenizer_config.json cannot be read" in refused("siglip", ".", tmp_path)
 
 
 def test_other_architectures_are_named(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "siglop"}')
-    assert "did you mean 'siglip'?" in refused(encoders.DUAL, str(tmp_path), tmp_path)
+    assert "did you mean 'siglip'?" in refused("dual", str(tmp_path), tmp_path)
     (tmp_path / "config.json").write_text("{}")
-    assert "model_type ''" in refused(encoders.CLIP, str(tmp_path), tmp_path)
+    assert "model_type ''" in refused("clip", str(tmp_path), tmp_path)
 
 
 def test_every_default_is_looked_for_by_its_name(tmp_path):
     for family in FAMILIES:
-        message = refused(named(family), "", tmp_path, by_check=False)
-        for words in (family.default, "config.json", "HF_HUB_OFFLINE is set"):
+        message = refused(family.name, "", tmp_path, by_check=False)
+        for words in (registered()[family.name].weights, "config.json", "HF_HUB_OFFLINE is set"):
             assert words in message
-    assert "no weights" in refused(encoders.DUAL, "", tmp_path)
+    assert "no weights" in refused("dual", "", tmp_path)
 
 
 @pytest.fixture
@@ -330,42 +325,42 @@ def copy(folders, tmp_path):
 
 
 def test_folders_that_are_missing_or_incomplete(copy, tmp_path):
-    assert "no folder" in refused(encoders.CLIP, "./cpy", tmp_path)
+    assert "no folder" in refused("clip", "./cpy", tmp_path)
     weights = load_file(copy / "model.safetensors")
     less = {name: weight for name, weight in weights.items() if name != "visual_projection.weight"}
     save_file(less, copy / "model.safetensors", metadata={"format": "pt"})
-    message = refused(encoders.CLIP, "copy", tmp_path, by_check=False)
+    message = refused("clip", "copy", tmp_path, by_check=False)
     assert "lacks 1 weight of CLIPModel (visual_projection.weight: missing)" in message
     (copy / "model.safetensors").unlink()
     with pytest.raises(ModelLoadError, match=r"expected one of model\.safetensors"):
-        encoders.CLIP.check("copy", tmp_path)
+        encoders.check("copy", tmp_path, name="clip")
     save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
     (copy / "preprocessor_config.json").unlink()
-    assert "AutoImageProcessor cannot be loaded" in refused(encoders.CLIP, "copy", tmp_path, by_check=False)
+    assert "AutoImageProcessor cannot be loaded" in refused("clip", "copy", tmp_path, by_check=False)
     (copy / "config.json").unlink()
-    assert "expected config.json and model.safetensors" in refused(encoders.CLIP, "copy", tmp_path)
+    assert "expected config.json and model.safetensors" in refused("clip", "copy", tmp_path)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tokenizer_without_its_vocabulary(folders, tmp_path, kind):
     shutil.copytree(folders[kind], tmp_path / "copy")
     (tmp_path / "copy" / "tokenizer.json").unlink()
-    message = refused(encoders.DUAL, "copy", tmp_path, by_check=False)
+    message = refused("dual", "copy", tmp_path, by_check=False)
     assert "no vocabulary" in message or "AutoTokenizer cannot be loaded" in message
 
 
 def test_a_tokenizer_of_another_model(copy, tmp_path):
     words = {f"word{number}</w>": number for number in range(98)} | {"<|startoftext|>": 98, "<|endoftext|>": 99}
     transformers.CLIPTokenizer(vocab=words, merges=[]).save_pretrained(copy)
-    encoders.CLIP.build("copy", folder=tmp_path)
+    encoders.build("copy", folder=tmp_path, name="clip")
     words |= {"more</w>": 100}
     transformers.CLIPTokenizer(vocab=words, merges=[]).save_pretrained(copy)
-    message = refused(encoders.CLIP, "copy", tmp_path, by_check=False)
+    message = refused("clip", "copy", tmp_path, by_check=False)
     assert all(words in message for words in ("tokenizer", "101", "100"))
     written = json.loads((copy / "tokenizer_config.json").read_text())
     transformers.CLIPTokenizer(vocab=dict(list(words.items())[:100]), merges=[]).save_pretrained(copy)
     (copy / "tokenizer_config.json").write_text(json.dumps(written | {"pad_token": None}))
-    assert "no padding token" in refused(encoders.CLIP, "copy", tmp_path, by_check=False)
+    assert "no padding token" in refused("clip", "copy", tmp_path, by_check=False)
 
 
 def test_aligns_pooler_is_not_needed(folders, models, tmp_path):
@@ -375,31 +370,31 @@ def test_aligns_pooler_is_not_needed(folders, models, tmp_path):
     less = {name: weight for name, weight in weights.items() if not name.startswith("text_model.pooler.")}
     assert len(less) == len(weights) - 2
     save_file(less, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    found = encoders.ALIGN.build(".", folder=tmp_path)
+    found = encoders.build(".", folder=tmp_path, name="align")
     assert np.array_equal(found.encode_texts(TEXTS), models["align"].encode_texts(TEXTS))
 
 
 @pytest.mark.usefixtures("copy")
 def test_it_loads_as_a_users_model_does(tmp_path, models):
-    found = load("vlgate.models.dual.encoders:CLIP.build:copy", folder=tmp_path, device="cpu")
+    found = load("clip:copy", folder=tmp_path, device="cpu")
     assert np.array_equal(found.model.encode_texts(TEXTS), models["clip"].encode_texts(TEXTS))
 
 
 def test_the_fingerprint_is_that_of_the_content(copy, tmp_path, models):
     seen = [models["clip"].fingerprint]
-    assert encoders.CLIP.build("copy", folder=tmp_path).fingerprint == seen[0]
-    assert encoders.DUAL.build(str(copy), folder=tmp_path).fingerprint == seen[0]
-    seen.append(encoders.CLIP.build("copy", folder=tmp_path, dtype="bfloat16").fingerprint)
+    assert encoders.build("copy", folder=tmp_path, name="clip").fingerprint == seen[0]
+    assert encoders.build(str(copy), folder=tmp_path).fingerprint == seen[0]
+    seen.append(encoders.build("copy", folder=tmp_path, dtype="bfloat16", name="clip").fingerprint)
     weights = load_file(copy / "model.safetensors")
     save_file({name: weight + 1 for name, weight in weights.items()}, copy / "model.safetensors", {"format": "pt"})
-    seen.append(encoders.CLIP.build("copy", folder=tmp_path).fingerprint)
+    seen.append(encoders.build("copy", folder=tmp_path, name="clip").fingerprint)
     assert len(set(seen)) == len(seen)
 
 
 @pytest.mark.usefixtures("copy")
 def test_without_transformers(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    assert "pip install 'vlgate[hf]'" in refused(encoders.CLIP, "copy", tmp_path, by_check=False)
+    assert "pip install 'vlgate[hf]'" in refused("clip", "copy", tmp_path, by_check=False)
 
 
 @pytest.mark.skipif(find_spec("sentencepiece") is not None, reason="sentencepiece is installed")
@@ -408,7 +403,7 @@ def test_the_tokenizer_of_siglip_needs_sentencepiece(folders, tmp_path):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "SiglipTokenizer"}')
     (tmp_path / "spiece.model").touch()
-    assert "pip install 'vlgate[hf]' sentencepiece" in refused(encoders.SIGLIP, ".", tmp_path, by_check=False)
+    assert "pip install 'vlgate[hf]' sentencepiece" in refused("siglip", ".", tmp_path, by_check=False)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -54,7 +54,7 @@ def test_siglips_own_tokenizer(tmp_path):
     settings = {"tokenizer_class": "SiglipTokenizer", "do_lower_case": True, "model_max_length": 64}
     special = {"eos_token": "</s>", "pad_token": "</s>", "unk_token": "<unk>"}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings | special))
-    model = encoders.SIGLIP.build("siglip", folder=tmp_path)
+    model = encoders.build("siglip", folder=tmp_path, name="siglip")
     inputs = given(model, TEXTS)
     reader = sentencepiece.SentencePieceProcessor(model_proto=trained.getvalue())
     for text, row in zip(TEXTS, inputs["input_ids"].tolist(), strict=True):
@@ -80,7 +80,7 @@ def test_siglip_2s_tokenizer(tmp_path, kind, side):
     settings = {"tokenizer_class": "GemmaTokenizer", "add_bos_token": False, "add_eos_token": True}
     special = {f"{name}_token": f"<{name}>" for name in ("pad", "eos", "bos", "unk", "mask")}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings | special | {"padding_side": side}))
-    model = encoders.SIGLIP2.build(kind, folder=tmp_path)
+    model = encoders.build(kind, folder=tmp_path, name="siglip2")
     inputs = given(model, TEXTS)
     for text, row in zip(TEXTS, inputs["input_ids"].tolist(), strict=True):
         ids = [*(vocab[letter] for letter in text.lower().replace(" ", "▁")[: CONTEXT - 1]), 1]

@@ -66,7 +66,7 @@ def test_a_classifier_whose_head_is_missing_is_refused(tmp_path):
 def test_texts_that_are_cut_are_listed(random):
     long = ("a cat " * 40, "a dog")
     random.infer([long])
-    assert random._classifier.cut_texts == {long}
+    assert random.cut_texts == {long}
 
 
 def test_a_checkpoint_of_no_classifier_is_refused(tmp_path):

@@ -7,7 +7,7 @@ import text_checkpoints
 
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.text.judges import Likelihood, grammaticality, plausibility, similarity
-from vlgate.models.text.language_models import causal
+from vlgate.models.text.language_models import build as causal
 
 TEXTS = ["a cat sleeps on the hill", "two dog", "no tree and a big red cat sees the small blue hill under the tree"]
 

@@ -1,5 +1,6 @@
 import json
 import shutil
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from vlgate.models.regions import lxmert
 from vlgate.types import Answerer, Match, Matcher
 
 ANSWERS = ["", "red", "blue", "yes", "no", "2"]
+
+gqa = partial(lxmert.build, name="lxmert-gqa")
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +53,7 @@ def matcher(base, tmp_path):
 
 @pytest.fixture
 def answerer(answering, tmp_path):
-    return lxmert.build_gqa(str(answering), tmp_path)
+    return lxmert.build(str(answering), tmp_path, name="lxmert-gqa")
 
 
 def one_by_one(folder, kind, requests, texts):
@@ -87,7 +90,7 @@ def test_pairs_are_ranked_by_the_librarys_raw_match_logit_on_request(base, answe
     assert "ranks by the raw match logit (VALSE's script)" in raw.note
     assert "ranks by the match probability" in matcher.note
     assert raw.fingerprint != matcher.fingerprint
-    assert "does not match" in refused(f"{answering}?score=logit", tmp_path, lxmert.build_gqa)
+    assert "does not match" in refused(f"{answering}?score=logit", tmp_path, gqa)
 
 
 def test_batch_order_and_neighbours_make_no_difference(matcher):
@@ -220,7 +223,8 @@ def refused(weights, folder, build=lxmert.build):
 
 
 @pytest.mark.parametrize(
-    ("build", "name"), [(lxmert.build, "base"), (lxmert.build_vqa, "vqa"), (lxmert.build_gqa, "gqa")]
+    ("build", "name"),
+    [(lxmert.build, "base"), (partial(lxmert.build, name="lxmert-vqa"), "vqa"), (gqa, "gqa")],
 )
 def test_the_published_weights_are_the_default(build, name, tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))

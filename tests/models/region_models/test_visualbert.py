@@ -263,7 +263,7 @@ def test_a_file_of_another_detectors_features(coco, tmp_path):
 def test_missing_files_and_unknown_options_are_refused(coco, tmp_path):
     assert "no weights" in refused("", tmp_path)
     assert "no folder" in refused("./coco", tmp_path)
-    assert "match='2': expected 0 or 1" in refused(f"{coco}?match=2", tmp_path)
+    assert "match='2': expected 1 or 0" in refused(f"{coco}?match=2", tmp_path)
     assert "box_type='x': expected 0 or 1" in refused(f"{coco}?match=1&box_type=x", tmp_path)
     assert "mode='free'" in refused(f"{coco}?mode=free", tmp_path)
     assert "did you mean 'answers'" in refused(f"{coco}?answer=x", tmp_path)

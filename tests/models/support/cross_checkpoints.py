@@ -1,6 +1,6 @@
 """Small untrained checkpoints of cross encoders that read pixels, saved in the form of users' folders."""
 
-import importlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ import transformers as hf
 from PIL import Image
 
 from vlgate.errors import ModelLoadError
+from vlgate.models.cross import heads
 from vlgate.types import LazyImage, Match
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -121,13 +122,6 @@ MADE = {
 }  # fmt: skip
 
 
-def module_of(name):
-    """The name of the module that builds a kind of checkpoint."""
-    if name.endswith("-itc"):
-        return "vlgate.models.cross.contrastive"
-    return f"vlgate.models.{'answering' if name.endswith('_vqa') else 'cross'}.{name}"
-
-
 def save(name, folder, seed=0):
     """Write a checkpoint, as ``save_pretrained`` does."""
     model, processor = MADE[name]()
@@ -138,16 +132,15 @@ def save(name, folder, seed=0):
 
 def of(name, weights, folder=None, **options):
     """Load a checkpoint with its adapter."""
-    return importlib.import_module(module_of(name)).build(weights=str(weights), folder=folder, **options)
+    return heads.build(str(weights), folder or Path(), name=name.replace("_", "-"), **options)
 
 
 def refused(name, weights, folder, *, by_check=False):
     """The message of ``build``, and of ``check`` if ``by_check``; both must be the same."""
-    module = importlib.import_module(module_of(name))
     found = []
-    for ask in (module.check, module.build) if by_check else (module.build,):
+    for ask in (heads.check, heads.build) if by_check else (heads.build,):
         with pytest.raises(ModelLoadError) as caught:
-            ask(weights=str(weights), folder=folder)
+            ask(str(weights), folder, name=name.replace("_", "-"))
         found.append(str(caught.value))
     assert len(set(found)) == 1
     return found[0]

@@ -98,8 +98,8 @@ def save(folder, settings, state, *, name="pytorch_model_9.bin", config="config.
 
 def built(folder, kind, weights="saved", **options):
     """Load a saved model by the name of its kind."""
-    spec = f"vlgate.models.regions.volta.adapter:{kind.replace('-', '_')}:{weights}"
-    return load(spec, folder=folder, device=options.pop("device", "cpu"), **options).model
+    name = kind if kind == "vilbert-12-in-1" else f"volta-{kind}"
+    return load(f"{name}:{weights}", folder=folder, device=options.pop("device", "cpu"), **options).model
 
 
 def ids_of(text):

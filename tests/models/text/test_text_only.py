@@ -1,5 +1,6 @@
 import math
 import sys
+from functools import partial
 
 import held_network
 import numpy as np
@@ -15,16 +16,7 @@ from text_checkpoints import KINDS, WORDS, network, tokenizer
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models import load
 from vlgate.models.text import language_models
-from vlgate.models.text.language_models import (
-    check_causal,
-    check_gpt1,
-    check_gpt2,
-    check_masked,
-    gpt1,
-    gpt2,
-    mean_perplexity,
-    valse_perplexity,
-)
+from vlgate.models.text.language_models import build, check, check_masked, mean_perplexity, valse_perplexity
 from vlgate.types import LanguageModel
 
 TEXTS = [
@@ -52,11 +44,11 @@ def start(tmp_path_factory):
 
 
 CALLS = {
-    "gpt2": "vlgate.models.text.language_models:gpt2:gpt2",
-    "gpt1": "vlgate.models.text.language_models:gpt1:gpt1",
-    "valse": "vlgate.models.text.language_models:causal:gpt2?variant=valse",
-    "valse1": "vlgate.models.text.language_models:gpt1:gpt1?variant=valse",
-    "bert": "vlgate.models.text.language_models:masked:bert",
+    "gpt2": "gpt2:gpt2",
+    "gpt1": "gpt1:gpt1",
+    "valse": "causal:gpt2?variant=valse",
+    "valse1": "gpt1:gpt1?variant=valse",
+    "bert": "masked:bert",
 }
 
 
@@ -180,36 +172,35 @@ def test_a_gpu_says_the_same(name, start):
     assert there == pytest.approx(loaded(name, start).model.perplexity(texts), rel=1e-3)
 
 
-@pytest.mark.parametrize("check", [check_gpt2, check_gpt1, check_causal])
-def test_an_unknown_variant_gives_the_nearest(check, start):
+@pytest.mark.parametrize("name", ["gpt2", "gpt1", "causal"])
+def test_an_unknown_variant_gives_the_nearest(name, start):
     with pytest.raises(ModelLoadError, match="did you mean 'valse'"):
-        check("gpt2?variant=vals", start)
+        check("gpt2?variant=vals", start, name=name)
     with pytest.raises(ModelLoadError, match="did you mean 'variant'"):
-        check("gpt2?varient=valse", start)
-    check("gpt2?variant=valse", start)
+        check("gpt2?varient=valse", start, name=name)
+    check("gpt2?variant=valse", start, name=name)
 
 
 def test_weights_that_are_missing(start):
-    for check in (check_causal, check_masked):
+    for refuses in (partial(check, name="causal"), check_masked):
         with pytest.raises(ModelLoadError):
-            check("", start)
+            refuses("", start)
         with pytest.raises(ModelLoadError, match=r"no folder .*bret; did you mean 'bert'"):
-            check("./bret", start)
-    check_gpt2("", start)
-    check_gpt1("", start)
-    for made_by, name in ((gpt2, "openai-community/gpt2"), (gpt1, "openai-community/openai-gpt")):
-        with pytest.raises(ModelLoadError, match=name):
-            made_by(folder=start)
+            refuses("./bret", start)
+    for name, weights in (("gpt2", "openai-community/gpt2"), ("gpt1", "openai-community/openai-gpt")):
+        check("", start, name=name)
+        with pytest.raises(ModelLoadError, match=weights):
+            build(folder=start, name=name)
 
 
 def test_a_model_of_another_kind_or_without_its_weights(start, tmp_path):
     with pytest.raises(ModelLoadError, match=r"no mask token|cannot be loaded"):
-        load("vlgate.models.text.language_models:masked:gpt2", folder=start, device="cpu")
+        load("masked:gpt2", folder=start, device="cpu")
     headless = transformers.BertModel(network("bert").config)
     headless.save_pretrained(tmp_path / "headless")
     tokenizer("bert").save_pretrained(tmp_path / "headless")
     with pytest.raises(ModelLoadError, match=r"headless lacks .*cls\.predictions"):
-        load("vlgate.models.text.language_models:masked:headless", folder=tmp_path, device="cpu")
+        load("masked:headless", folder=tmp_path, device="cpu")
 
 
 @pytest.mark.parametrize("name", ["causal", "gpt2", "gpt1"])
@@ -258,4 +249,4 @@ def test_few_masked_copies_are_read_at_a_time_if_the_vocabulary_is_large(start, 
 def test_without_transformers(start, monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(ModelLoadError, match=r"pip install 'vlgate\[hf\]'"):
-        gpt2(folder=start, weights="gpt2")
+        build("gpt2", start, name="gpt2")

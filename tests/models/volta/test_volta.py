@@ -27,9 +27,9 @@ def folders(tmp_path_factory):
     return start
 
 
-@pytest.fixture(params=[*tiny.KINDS, "vilbert_12_in_1"])
+@pytest.fixture(params=[*tiny.KINDS, "vilbert-12-in-1"])
 def model(request, folders):
-    if request.param == "vilbert_12_in_1":
+    if request.param == "vilbert-12-in-1":
         return tiny.built(folders, request.param, "multi?regions=any")
     return tiny.built(folders, request.param, request.param)
 
@@ -69,7 +69,7 @@ def test_pairs_are_ranked_by_the_raw_match_logit_on_request(folders, kind):
 
 def test_a_head_that_ranks_has_no_match_logit(folders):
     with pytest.raises(ModelLoadError, match="score='logit'"):
-        tiny.built(folders, "vilbert_12_in_1", "multi?regions=any&score=logit")
+        tiny.built(folders, "vilbert-12-in-1", "multi?regions=any&score=logit")
 
 
 def test_batch_order_and_padding_make_no_difference(model):
@@ -114,7 +114,7 @@ def test_it_is_the_arithmetic_of_vilbert_multi_task(tmp_path, asked, task):
     head = ALIGNMENT if "alignment" in asked else vilbert_mt.RANKING
     state = tiny.multi_state(head, seed=4)
     folder = tiny.save(tmp_path / "saved", tiny.MULTI, state).parent
-    found = tiny.built(folder, "vilbert_12_in_1", f"saved?regions=any{asked}")
+    found = tiny.built(folder, "vilbert-12-in-1", f"saved?regions=any{asked}")
     by_hand = slow.SlowVilbert(tiny.MULTI, state)
     expected = []
     for pair in tiny.PAIRS:
@@ -128,7 +128,7 @@ def test_it_is_the_arithmetic_of_vilbert_multi_task(tmp_path, asked, task):
 def test_a_pretrained_vilbert_has_no_task(tmp_path):
     state = tiny.multi_state(ALIGNMENT, task_tokens=0)
     folder = tiny.save(tmp_path / "saved", tiny.MULTI, state, name="pretrained_model.bin").parent
-    model = tiny.built(folder, "vilbert_12_in_1", "saved?regions=any&head=alignment")
+    model = tiny.built(folder, "vilbert-12-in-1", "saved?regions=any&head=alignment")
     seen = tiny.regions_of(tiny.PAIRS[1].image.key)
     by_hand = slow.SlowVilbert(tiny.MULTI, state)
     match, none = by_hand.logits(tiny.ids_of(tiny.PAIRS[1].text), seen.features, seen.boxes, head=ALIGNMENT)
@@ -168,7 +168,7 @@ def test_texts_that_are_cut_are_counted(folders):
 
 def test_the_note_names_the_detector_of_the_training(folders):
     assert tiny.built(folders, "uniter", "uniter").note == "regions of a stub; ranks by the match probability"
-    note = tiny.built(folders, "vilbert_12_in_1", "multi?regions=any").note
+    note = tiny.built(folders, "vilbert-12-in-1", "multi?regions=any").note
     assert note.startswith("regions of a stub; ")
     assert "ResNeXt-152" in note
 
@@ -228,7 +228,7 @@ def test_features_that_were_made_before(tmp_path, folders, monkeypatch):
     # The controlled models were trained with 36 regions; ViLBERT 12-in-1 takes as many as there are.
     with pytest.raises(ModelLoadError, match="9 boxes, the model takes 36"):
         tiny.built(tmp_path, "uniter", f"{folders / 'uniter'}?regions=few.npz")
-    multi = tiny.built(tmp_path, "vilbert_12_in_1", f"{folders / 'multi'}?regions=few.npz")
+    multi = tiny.built(tmp_path, "vilbert-12-in-1", f"{folders / 'multi'}?regions=few.npz")
     by_hand = slow.SlowVilbert(tiny.MULTI, tiny.multi_state())
     out = by_hand.logits(tiny.ids_of(tiny.PAIRS[3].text), arrays["features"][3, :9], arrays["boxes"][3, :9], task=8)
     assert multi.match(tiny.PAIRS[3:4])[0] == pytest.approx(out[0], rel=1e-3)

@@ -10,14 +10,14 @@ from vlgate.models.regions.volta.encoder import Seen, Weights, logits, with_over
 from vlgate.types import Match
 
 
-@pytest.mark.parametrize("kind", [*tiny.KINDS, "vilbert_12_in_1"])
+@pytest.mark.parametrize("kind", [*tiny.KINDS, "vilbert-12-in-1"])
 def test_it_learns_which_logit_is_the_match(tmp_path, kind):
     """After a few training steps with its authors' labels, it scores the true text higher.
 
     VOLTA's pretraining labels an image's own caption 0 and another one 1; the retrieval tasks of 12-in-1 raise the
     single logit of the true pair above that of the false one.
     """
-    multi = kind == "vilbert_12_in_1"
+    multi = kind == "vilbert-12-in-1"
     settings = tiny.MULTI if multi else tiny.config_of(kind)
     words = vilbert_mt.in_words_of_volta(settings, "", head=vilbert_mt.RANKING, task_tokens=20) if multi else settings
     state = tiny.multi_state() if multi else tiny.state_of(settings)

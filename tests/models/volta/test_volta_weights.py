@@ -13,8 +13,12 @@ from vlgate.models.regions.volta import adapter, vilbert_mt
 from vlgate.models.regions.volta.config import aliases, parse
 
 
+def named(kind):
+    return kind if kind == "vilbert-12-in-1" else f"volta-{kind}"
+
+
 def built(folder, weights="saved", attribute="uniter"):
-    return load(f"vlgate.models.regions.volta.adapter:{attribute}:{weights}", folder=folder, device="cpu").model
+    return load(f"{named(attribute)}:{weights}", folder=folder, device="cpu").model
 
 
 def refused(folder, weights="saved", attribute="uniter", *, by_check=False):
@@ -22,7 +26,7 @@ def refused(folder, weights="saved", attribute="uniter", *, by_check=False):
         built(folder, weights, attribute)
     if by_check:
         with pytest.raises(ModelLoadError) as early:
-            getattr(adapter, f"check_{attribute}")(weights, folder)
+            adapter.check(weights, folder, name=named(attribute))
         assert str(early.value) == str(caught.value)
     return str(caught.value)
 
@@ -99,7 +103,7 @@ def test_a_pickle_is_never_run(tmp_path, saved):
 
 
 def test_a_configuration_of_another_model(tmp_path, saved):
-    for attribute in ("vilbert", "lxmert", "visualbert", "vl_bert"):
+    for attribute in ("vilbert", "lxmert", "visualbert", "vl-bert"):
         message = refused(tmp_path, attribute=attribute, by_check=True)
         assert "volta-uniter" in message
     settings = tiny.config_of("visualbert")
@@ -181,7 +185,7 @@ def test_missing_and_wrong_files_are_refused(tmp_path, saved):
     with pytest.raises(ModelLoadError, match="weights"):
         built(tmp_path, "")
     with pytest.raises(ModelLoadError, match=r"volta-uniter:.*MODELS\.md"):
-        adapter.check_uniter("", tmp_path)
+        adapter.check("", tmp_path, name="volta-uniter")
     assert "no.json" in refused(tmp_path, "saved?config=no.json", by_check=True)
     assert "did you mean 'config'" in refused(tmp_path, "saved?confg=no.json", by_check=True)
     (saved / "list.json").write_text("{}")
@@ -203,7 +207,7 @@ def test_options_of_12_in_1_that_do_not_fit_are_refused(tmp_path):
     saved = tiny.save(tmp_path / "saved", tiny.MULTI, tiny.multi_state(), name="multi_task_model.bin")
 
     def said(weights, *, by_check=True):
-        return refused(tmp_path, weights, "vilbert_12_in_1", by_check=by_check)
+        return refused(tmp_path, weights, "vilbert-12-in-1", by_check=by_check)
 
     assert "ResNeXt-152" in said("saved")
     (tmp_path / "detector").mkdir()
@@ -227,12 +231,12 @@ def test_options_of_12_in_1_that_do_not_fit_are_refused(tmp_path):
 def test_options_of_a_pretrained_vilbert_that_do_not_fit_are_refused(tmp_path):
     state = tiny.multi_state(vilbert_mt.ALIGNMENT, task_tokens=0)
     saved = tiny.save(tmp_path / "saved", tiny.MULTI, state, name="pretrained_model.bin")
-    message = refused(tmp_path, "saved?regions=x", "vilbert_12_in_1")
+    message = refused(tmp_path, "saved?regions=x", "vilbert-12-in-1")
     assert f"{saved / 'pretrained_model.bin'} has no head that ranks" in message
     assert "add head=alignment" in message
-    assert "leave task out" in refused(tmp_path, "saved?regions=x&head=alignment&task=8", "vilbert_12_in_1")
+    assert "leave task out" in refused(tmp_path, "saved?regions=x&head=alignment&task=8", "vilbert-12-in-1")
     torch.save(tiny.multi_state(task_tokens=0), saved / "pretrained_model.bin")
-    message = refused(tmp_path, "saved?regions=x", "vilbert_12_in_1")
+    message = refused(tmp_path, "saved?regions=x", "vilbert-12-in-1")
     assert "has no tokens for tasks" in message
 
 
@@ -240,7 +244,7 @@ def test_volta_and_12_in_1_give_the_same_scores_with_the_same_weights(tmp_path):
     """One arithmetic under two names: VOLTA's ViLBERT runs a layer of text and one of vision in one sublayer."""
     state = tiny.multi_state(vilbert_mt.ALIGNMENT, task_tokens=0)
     folder = tiny.save(tmp_path / "saved", tiny.MULTI, state).parent
-    expected = built(folder, "saved?regions=x&head=alignment", "vilbert_12_in_1").match(tiny.PAIRS)
+    expected = built(folder, "saved?regions=x&head=alignment", "vilbert-12-in-1").match(tiny.PAIRS)
     words = vilbert_mt.in_words_of_volta(tiny.MULTI, "", head=vilbert_mt.ALIGNMENT, task_tokens=0)
     names = vilbert_mt.renamed(tiny.MULTI)
     renamed = {}
@@ -256,7 +260,7 @@ def test_volta_and_12_in_1_give_the_same_scores_with_the_same_weights(tmp_path):
 def test_the_check_imports_no_torch(tmp_path):
     lines = (
         "import sys; from pathlib import Path; from vlgate.models.regions.volta import adapter",
-        f"adapter.check_uniter('saved', Path({str(tmp_path)!r}))",
+        f"adapter.check('saved', Path({str(tmp_path)!r}), name='volta-uniter')",
         "assert not {'torch', 'transformers'} & set(sys.modules)",
     )
     subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)

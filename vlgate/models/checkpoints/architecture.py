@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vlgate.errors import ModelLoadError, nearest
+from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, parts_folder, read_config, weights_form
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 
 # The files of a processor: one of the forms per part, and all files of a form.
@@ -37,12 +37,7 @@ class Architecture:
 
 
 def check_local(source: Pretrained, architecture: Architecture) -> None:
-    """Check the files of a local folder, except the content of its weights. Imports no torch.
-
-    A hub repository is not checked.
-
-    Raises: ModelLoadError if files are missing, or if the architecture is another one.
-    """
+    """Check the files of a local folder, except the content of its weights. Imports no torch."""
     if source.local:
         _check_kind(source, architecture)
         weights_form(Path(source.location))
@@ -82,16 +77,7 @@ def _check_words(source: Pretrained, tokenizer: Any, model: Any) -> None:
 
 
 def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype: str) -> tuple[Any, Any, str]:
-    """Load a checkpoint.
-
-    Returns: the model, its processor (with ``image_processor`` and ``tokenizer``), and a string that changes with
-        everything that their replies depend on.
-    Raises: ModelLoadError if the checkpoint is missing, incomplete or of another architecture.
-    """
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "transformers", "hf") from None
+    transformers = library("transformers")
 
     _check_kind(source, architecture)
     weights_form(folder_of(source))
@@ -106,13 +92,3 @@ def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype
     _check_words(source, processor.tokenizer, model)
     parts = classes_of(processor)
     return model, processor, f"{architecture.model} {identity(source)} {transformers.__version__} {dtype} {parts}"
-
-
-def checked_option(name: str, value: str, known: tuple[str, ...]) -> str:
-    """Return the value of an option.
-
-    Raises: ModelLoadError if the value is not one of ``known``.
-    """
-    if value not in known:
-        raise ModelLoadError(f"{name}={value!r} is not a value of the option {name!r}; {nearest(value, known)}")
-    return value

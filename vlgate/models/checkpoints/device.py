@@ -15,23 +15,11 @@ if TYPE_CHECKING:
     import torch
 
 
-# Select the device and the precision of a model.
-
 DTYPES = ("float32", "float16", "bfloat16")
 _EXPECTED = "expected auto, cpu, cuda, cuda:N or mps"
 
 
 def pick_device(name: str = "auto", worker: int = 0) -> str:
-    """Return the device that a worker uses.
-
-    Args:
-        name: ``auto`` (a CUDA GPU, else an Apple GPU, else the CPU), or a device. ``auto`` and ``cuda`` spread the
-            workers over the GPUs: worker i takes GPU i modulo their number.
-        worker: the worker's number, from 0.
-
-    Returns: a name that ``torch.device`` takes, such as ``cuda:1``.
-    Raises: ModelLoadError if the machine does not have the device.
-    """
     try:
         import torch
     except ModuleNotFoundError:
@@ -53,11 +41,7 @@ def pick_device(name: str = "auto", worker: int = 0) -> str:
 
 
 def device_name(device: str) -> str:
-    """Return the name and memory of a device; only a device of CUDA has more than its own name.
-
-    >>> device_name("cpu")
-    'cpu'
-    """
+    """Return the name and memory of a device; only a device of CUDA has more than its own name."""
     if not device.startswith("cuda"):
         return device
     import torch
@@ -67,7 +51,6 @@ def device_name(device: str) -> str:
 
 
 def check_dtype(name: str) -> None:
-    """Raise ModelLoadError if ``name`` is not one of ``DTYPES``."""
     if name not in DTYPES:
         raise ModelLoadError(f"dtype={name!r}: expected {', '.join(DTYPES)}; {nearest(name, DTYPES)}")
 
@@ -79,29 +62,17 @@ def check_device(name: str) -> None:
 
 
 def pick_dtype(name: str) -> torch.dtype:
-    """Return the torch dtype of a name in ``DTYPES``.
-
-    Raises: ModelLoadError for any other name.
-    """
     import torch
 
     check_dtype(name)
     return {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}[name]
 
 
-# The share that each of several workers has of a machine: its threads, and its room on a GPU.
-
 _THREADS = "OMP_NUM_THREADS"
 
 
 def share_threads(workers: int, environment: MutableMapping[str, str] | None = None) -> int:
     """Let torch compute with this worker's share of the cores, unless ``OMP_NUM_THREADS`` is set.
-
-    Args:
-        workers: the number of workers of the run; with one, nothing changes.
-        environment: the variables of this process, for tests.
-
-    Returns: the number of threads; 0 if it was not changed.
 
     >>> share_threads(10_000, {}), share_threads(1, {}), share_threads(4, {"OMP_NUM_THREADS": "2"})
     (1, 0, 0)
@@ -121,18 +92,7 @@ def share_threads(workers: int, environment: MutableMapping[str, str] | None = N
 def room_on_gpu(workers: int, gpus: int, taken: int, free: int, total: int) -> str:
     """Say how many workers fit on a GPU that several of them share.
 
-    Args:
-        workers: the number of workers of the run; worker i uses GPU i modulo ``gpus``.
-        gpus: the number of GPUs.
-        taken: the bytes of the GPU that this worker has taken so far.
-        free: the bytes that are free on it.
-        total: the bytes that it has.
-
     Returns: a sentence; empty if this worker has the GPU for itself, so that fewer workers would not help.
-
-    >>> gib = 2**30
-    >>> room_on_gpu(4, 1, 9 * gib, 2 * gib, 24 * gib)
-    '4 workers share the GPU: this one takes at least 9.0 GiB, 2.0 GiB of 24.0 GiB are free, so 2 fit; run with -n 2'
     """
     sharing = -(-workers // max(1, gpus))
     if gpus < 1 or sharing < 2:
@@ -159,7 +119,6 @@ def room_of(device: str, workers: int) -> str:
 
 
 def gpu_name(device: str) -> str:
-    """Return the name of a GPU, such as NVIDIA A100; empty for any other device."""
     if not device.startswith("cuda"):
         return ""
     import torch

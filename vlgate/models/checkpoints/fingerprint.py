@@ -12,8 +12,6 @@ def digest(*parts: str) -> str:
 
     >>> digest("oracle", "1") == digest("oracle1")
     False
-
-    Returns: 64 hexadecimal digits.
     """
     whole = hashlib.sha256()
     for part in parts:
@@ -23,11 +21,6 @@ def digest(*parts: str) -> str:
 
 
 def digest_path(path: Path) -> str:
-    """Return the SHA-256 of a file's content, or of the names and contents of all files in a folder.
-
-    Returns: 64 hexadecimal digits.
-    Raises: OSError if a file cannot be read.
-    """
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.is_file())
         return digest(*(part for file in files for part in (file.relative_to(path).as_posix(), digest_path(file))))

@@ -21,7 +21,8 @@ from typing import Any
 
 from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
+from vlgate.models.specs import Options, registered
 
 CONFIG = "config.json"
 SAFE = ("model.safetensors", "model.safetensors.index.json")
@@ -57,38 +58,15 @@ class Pretrained:
     local: bool
 
 
-def split_options(weights: str, allowed: Collection[str]) -> tuple[str, dict[str, str]]:
-    """Split weights from the options after the question mark; values are not URL-decoded.
-
-    >>> split_options("org/name?regions=vg.tsv&mode=open", ("regions", "mode"))
-    ('org/name', {'regions': 'vg.tsv', 'mode': 'open'})
-
-    Raises: ModelLoadError if an option is not allowed (the nearest one is given), has no value or is repeated.
-    """
-    rest, mark, tail = weights.partition("?")
-    found: dict[str, str] = {}
-    for part in tail.split("&") if mark else ():
-        name, _, value = part.partition("=")
-        if name not in allowed:
-            raise ModelLoadError(f"weights={weights!r}: unknown option {name!r}; {nearest(name, sorted(allowed))}")
-        if not value or name in found:
-            raise ModelLoadError(
-                f"weights={weights!r}: the option {name!r} needs exactly one value; write {name}=VALUE once"
-            )
-        found[name] = value
-    return rest, found
+def requested(name: str, weights: str, folder: Path) -> tuple[Pretrained, Options]:
+    """Parse the weights of a registered model: its checkpoint, the default one if none is named, and its options."""
+    spec = registered()[name]
+    rest, options = spec.parsed(weights)
+    return pretrained(rest, folder, default=spec.weights), options
 
 
 def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:
-    """Parse the weights of ``--model NAME:WEIGHTS``. Imports nothing and uses no network.
-
-    Args:
-        weights: a hub repository or a path. A path begins with ``/``, ``.`` or ``~``, or is an existing folder.
-        folder: the folder that the user started in; relative paths begin there.
-        default: the repository if ``weights`` is empty.
-
-    Raises: ModelLoadError if there are no weights and no default, or if a path does not exist or is a file.
-    """
+    """Parse the weights of ``--model NAME:WEIGHTS``. Imports nothing and uses no network."""
     asked = weights or default
     if not asked:
         raise ModelLoadError(f"no weights are named after the colon; {_FORMS}")
@@ -107,18 +85,10 @@ def pretrained(weights: str, folder: Path, *, default: str = "") -> Pretrained:
 
 
 def folder_of(source: Pretrained) -> Path:
-    """Return the local folder of a checkpoint; a repository that is not cached yet is downloaded.
-
-    If ``HF_HUB_OFFLINE`` is set, only the hub's cache is searched.
-
-    Raises: ModelLoadError with the files that were looked for, the folders that were searched, and what to do.
-    """
+    """Return the local folder of a checkpoint; a repository that is not cached yet is downloaded."""
     if source.local:
         return Path(source.location)
-    try:
-        from huggingface_hub import constants
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "huggingface_hub", "hf") from None
+    constants = library("huggingface_hub.constants")
     fetch = _in_cache if constants.HF_HUB_OFFLINE else _fetched
     try:
         revision = _whole_commit(source, Path(constants.HF_HUB_CACHE))
@@ -128,10 +98,7 @@ def folder_of(source: Pretrained) -> Path:
 
 
 def _whole_commit(source: Pretrained, cache: Path) -> str | None:
-    """The full name of the commit in the cache that begins with the revision; else the revision itself.
-
-    Raises: ModelLoadError if several commits in the cache begin with it.
-    """
+    """The full name of the commit in the cache that begins with the revision; else the revision itself."""
     revision = source.revision
     if revision is None or not _COMMIT.fullmatch(revision):
         return revision
@@ -181,10 +148,6 @@ def _fetched(location: str, revision: str | None, cache: str) -> Path:
 
 
 def _shards(index: Path) -> list[str]:
-    """The files that an index of weights names.
-
-    Raises: ModelLoadError if it cannot be read, or names none.
-    """
     try:
         files = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
         names = sorted({str(name) for name in files})
@@ -207,7 +170,6 @@ def _lost_shards(folder: Path, names: tuple[str, ...]) -> list[str]:
 
 
 def shard_paths(folder: Path, form: tuple[str, ...]) -> list[Path]:
-    """Return the files that hold the weights of a kind; see ``weights_form``."""
     single, index = form
     return [folder / single] if (folder / single).is_file() else [folder / shard for shard in _shards(folder / index)]
 
@@ -225,10 +187,7 @@ def _not_here(source: Pretrained, cache: str, offline: bool, error: Exception) -
 
 
 def base_of(source: Pretrained) -> Pretrained | None:
-    """Return the base model that an adapter is for, if a checkpoint holds nothing but the adapter; else None.
-
-    Raises: ModelLoadError if the adapter names no base model, or one that is neither a folder nor a repository.
-    """
+    """Return the base model that an adapter is for, if a checkpoint holds nothing but the adapter; else None."""
     folder = folder_of(source)
     if not (folder / ADAPTER).is_file() or _holds(folder, SAFE + PICKLED):
         return None
@@ -250,10 +209,7 @@ def base_of(source: Pretrained) -> Pretrained | None:
 
 
 def weights_of(source: Pretrained) -> Pretrained:
-    """Return the checkpoint that holds the weights: the base model of a lone adapter, else the checkpoint itself.
-
-    Raises: ModelLoadError if the base model is an adapter, too.
-    """
+    """Return the checkpoint that holds the weights: the base model of a lone adapter, else the checkpoint itself."""
     base = base_of(source)
     if base is None:
         return source
@@ -266,10 +222,7 @@ def weights_of(source: Pretrained) -> Pretrained:
 
 
 def parts_folder(source: Pretrained, *, tokenizer_only: bool = False) -> Path:
-    """Return the folder of the processor: an adapter's own, if it holds all parts, else that of its base model.
-
-    Raises: ModelLoadError if an adapter has some parts, others than its base model.
-    """
+    """Return the folder of the processor: an adapter's own, if it holds all parts, else that of its base model."""
     folder, base = folder_of(source), base_of(source)
     if base is None or (_holds(folder, _VOCABULARIES) and (tokenizer_only or _holds(folder, _PARTS))):
         return folder
@@ -288,12 +241,7 @@ def _differs(file: Path, other: Path) -> bool:
 
 
 def read_config(source: Pretrained) -> dict[str, Any]:
-    """Return the content of a checkpoint's ``config.json``; a repository that is not cached yet is downloaded.
-
-    For a lone adapter, this is the configuration of its base model.
-
-    Raises: ModelLoadError if there is no such file, or if it is not a JSON object.
-    """
+    """Return the content of a checkpoint's ``config.json``; a repository that is not cached yet is downloaded."""
     file = folder_of(weights_of(source)) / CONFIG
     if not file.is_file():
         raise ModelLoadError(_nothing(file.parent, f"{CONFIG} and {SAFE[0]}"))
@@ -311,13 +259,7 @@ def _object(file: Path) -> dict[str, Any]:
 
 
 def weights_form(folder: Path) -> tuple[str, ...]:
-    """Return the kind of weights in a folder: ``SAFE`` (also if both are there) or ``PICKLED``; imports nothing.
-
-    For a folder with nothing but an adapter, these are the weights of its base model.
-
-    Raises: ModelLoadError if the folder holds no weights, lacks some of those that its index names, holds an adapter
-        that cannot be applied, or is a distributed checkpoint (whose metadata is a pickle).
-    """
+    """Return the kind of weights in a folder: ``SAFE`` (also if both are there) or ``PICKLED``; imports nothing."""
     if (folder / ".metadata").exists():
         raise ModelLoadError(f"{folder} is a distributed checkpoint; load it and save it with save_pretrained()")
     if (folder / ADAPTER).is_file():
@@ -360,7 +302,6 @@ def _version(package: str) -> str:
 
 
 def _nothing(folder: Path, expected: str) -> str:
-    """The message about a folder without a checkpoint."""
     if any(folder.glob("*.gguf")) or re.search(r"gguf", str(folder), re.IGNORECASE):
         return f"{holdings(folder)}; expected {expected}; {GGUF}"
     return f"{holdings(folder)}; expected {expected}"
@@ -371,7 +312,6 @@ def _holds(folder: Path, names: Collection[str]) -> bool:
 
 
 def holdings(folder: Path) -> str:
-    """Return a list of the files in a folder, for messages."""
     names = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
     return f"{folder} holds {', '.join(names) or 'nothing'}"
 
@@ -380,8 +320,6 @@ def identity(source: Pretrained) -> str:
     """Return a checkpoint's part of a fingerprint: a hash of a local folder, or the repository and its commit.
 
     An adapter adds its base model, if it is elsewhere, and the version of peft, which applies it.
-
-    Raises: ModelLoadError if the checkpoint is not on this machine and cannot be downloaded.
     """
     folder = folder_of(source)
     adapted = ""

@@ -21,25 +21,11 @@ T = TypeVar("T")
 
 
 def rgb_images(images: Sequence[LazyImage]) -> list[Image]:
-    """Decode images in threads.
-
-    Returns: PIL images in mode RGB, in the order of ``images``; a repeated image is decoded once.
-    Raises: ImageError for the first image, in that order, that cannot be decoded.
-    """
     return prepared(images, lambda image: image)
 
 
 def prepared(images: Sequence[LazyImage], prepare: Callable[[Image], T]) -> list[T]:
-    """Decode images and prepare each for a model, in threads: PIL and numpy release the interpreter's lock.
-
-    Args:
-        images: n images; a repeated one is decoded once.
-        prepare: a function of a PIL image in mode RGB, which it must not change.
-
-    Returns: the results of ``prepare``, in the order of ``images``.
-    Raises: ImageError for the first image, in that order, that cannot be decoded; NoReplyError for all images that
-        ``prepare`` refuses.
-    """
+    """Decode images and prepare each for a model, in threads: PIL and numpy release the interpreter's lock."""
     distinct = list(dict.fromkeys(images))
     try:
         with ThreadPoolExecutor(threads()) as pool:
@@ -57,13 +43,6 @@ def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Calla
 
     What a processor refuses differs between families: a side ratio, a side that resizing reduces to 0, a number of
     patches; and so does the exception.
-
-    Args:
-        error: what the attempt raised; if memory ran out, no image is to blame.
-        images: n images; a repeated one is prepared once.
-        prepare: prepares one image, a PIL image in mode RGB.
-
-    Raises: NoReplyError for all images that ``prepare`` refuses, with the reason of each.
     """
     reasons: dict[LazyImage, str] = {}
     for image in () if out_of_memory(error) else dict.fromkeys(images):
@@ -96,20 +75,11 @@ def stacked(tensors: Sequence[torch.Tensor], device: torch.device) -> torch.Tens
 
 
 def cut_texts(tokenizer: Any, texts: Sequence[str], length: int) -> set[str]:
-    """Return the texts that are longer than ``length`` tokens; see ``cut_off``."""
     return set(compress(texts, cut_off(tokenizer, texts, length)))
 
 
 def cut_off(tokenizer: Any, texts: Sequence[str], length: int) -> list[bool]:
-    """Return which texts lose their end if they are cut at ``length`` tokens, special tokens included.
-
-    Args:
-        tokenizer: a tokenizer of transformers.
-        texts: n texts.
-        length: the model's context in tokens.
-
-    Returns: n booleans.
-    """
+    """Return which texts lose their end if they are cut at ``length`` tokens, special tokens included."""
     if not texts:
         return []
     # verbose=False: the tokenizer would warn of exactly the texts that are looked for here.
@@ -125,11 +95,7 @@ def rows_as_keys(tokens: torch.Tensor) -> list[bytes]:
 
 
 def knows_words(tokenizer: Any) -> bool:
-    """Return whether a tokenizer has words besides its special tokens; True if it is not a tokenizer at all.
-
-    Args:
-        tokenizer: a tokenizer or an image processor of transformers.
-    """
+    """Return whether a tokenizer has words besides its special tokens; True if it is not a tokenizer at all."""
     special = getattr(tokenizer, "all_special_tokens", None)
     if special is None or tokenizer.vocab_size > len(special) + 1:
         return True

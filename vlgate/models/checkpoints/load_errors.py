@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import pickle
 import struct
-from typing import TypeVar
+from importlib import import_module
+from typing import Any, TypeVar
 
 from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError
 from vlgate.types import Answerer, Ask, LazyImage, Match, Matcher
 
-# Make the error for an optional package that is not installed.
-
 
 def missing_package(name: str, extra: str) -> ModelLoadError:
-    """Return the error for a package that is not installed; ``extra`` is the extra of vlgate that installs it.
-
-    >>> print(missing_package("transformers", "hf"))
-    needs transformers, which is not installed; pip install 'vlgate[hf]'
-    """
+    """Return the error for a package that is not installed; ``extra`` is the extra of vlgate that installs it."""
     return ModelLoadError(f"needs {name}, which is not installed; pip install 'vlgate[{extra}]'")
 
 
-# List the exceptions that reading a damaged or mislabelled checkpoint can raise.
+def library(name: str, extra: str = "hf") -> Any:
+    """Import a package that an extra of vlgate installs."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise missing_package(error.name or name, extra) from None
+
 
 # A truncated pickle stops the unpickler at an arbitrary byte, so it can raise almost any of the built-in exceptions.
 DAMAGED: tuple[type[Exception], ...] = (
@@ -42,31 +43,16 @@ def damaged() -> tuple[type[Exception], ...]:
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of a library's exception on one line of at most 300 characters.
-
-    >>> one_line(RuntimeError("two sizes     differ"))
-    'two sizes differ'
-    """
+    """Return the message of a library's exception on one line of at most 300 characters."""
     said = " ".join(str(error).split()) or type(error).__name__
     return said if len(said) <= _MOST_LETTERS else f"{said[:_MOST_LETTERS]}..."
 
-
-# Send a trial request to a freshly loaded model, to find out early if its parts do not fit together.
 
 M = TypeVar("M", bound=Matcher | Answerer)
 _MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError, NoReplyError, ModelReplyError)
 
 
 def tried(model: M, asked: str) -> M:
-    """Send a model one request about a blank image: a question, or a text to score.
-
-    Args:
-        model: a matcher or an answerer.
-        asked: what the user wrote, for the message.
-
-    Returns: the model.
-    Raises: ModelLoadError if the model cannot reply.
-    """
     from PIL import Image
 
     image = LazyImage(key="drawn", load=lambda: Image.new("RGB", (64, 64)))

@@ -12,26 +12,11 @@ from typing import Any
 
 from vlgate.asking.batching import out_of_memory
 from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.device import pick_dtype
-from vlgate.models.checkpoints.hub import (
-    ADAPTER,
-    CONFIG,
-    PICKLED,
-    SAFE,
-    SERVE,
-    Pretrained,
-    folder_of,
-    holdings,
-    parts_folder,
-    read_config,
-    weights_form,
-    weights_of,
-)
 from vlgate.models.checkpoints.inputs import knows_words
 from vlgate.models.checkpoints.load_errors import damaged, one_line
 from vlgate.models.checkpoints.whole import check_complete, check_meaning, check_precision, check_type, left_out
-
-# Suppress the progress bars of transformers, which would clutter the output of a test run.
 
 
 @contextmanager
@@ -57,10 +42,8 @@ def _hidden(bar: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str,
     return bar(*args, **{**kwargs, "disable": True})
 
 
-# What to do about a checkpoint that transformers cannot load, by the reason.
-
 OWN = "write an adapter of your own (package.module:callable)"
-_UNQUANTISED = f"name the checkpoint that it was made from, or {SERVE}"
+_UNQUANTISED = f"name the checkpoint that it was made from, or {hub.SERVE}"
 _PACKAGES = {
     "aqlm": "aqlm", "auto-round": "auto-round", "awq": "gptqmodel", "bitsandbytes": "bitsandbytes accelerate",
     "compressed-tensors": "compressed-tensors", "eetq": "eetq", "gptq": "optimum gptqmodel", "hqq": "hqq",
@@ -69,14 +52,7 @@ _PACKAGES = {
 
 
 def quantised(config: Mapping[str, Any]) -> str:
-    """Return the method by which transformers takes a checkpoint to be quantised; empty if it does not.
-
-    Args:
-        config: the content of its ``config.json``.
-
-    >>> quantised({"text_config": {"quantization_config": {"quant_method": "awq"}}})
-    'awq'
-    """
+    """Return the method by which transformers takes a checkpoint to be quantised; empty if it does not."""
     text = config.get("text_config")
     for part in (config, text if isinstance(text, dict) else {}):
         settings = part.get("quantization_config")
@@ -89,10 +65,6 @@ def quantised(config: Mapping[str, Any]) -> str:
 def why_and_remedy(error: BaseException, config: Mapping[str, Any]) -> tuple[str, str]:
     """Return why a checkpoint cannot be loaded, and what helps.
 
-    Args:
-        error: what transformers raised.
-        config: the content of ``config.json``; empty if there is none.
-
     Returns: two parts of a message. The first is empty if the words of the error itself are the best; both are if the
         reason is not known.
     """
@@ -104,7 +76,7 @@ def why_and_remedy(error: BaseException, config: Mapping[str, Any]) -> tuple[str
         why = f"a {kind} needs custom code from its repository, and no such code is run here"
         remedy = (
             "name a conversion for transformers itself (such as a repository whose name ends in -hf), "
-            f"{SERVE}, or {OWN}"
+            f"{hub.SERVE}, or {OWN}"
         )
     elif method and isinstance(error, ImportError | RuntimeError | ValueError):
         named = re.search(r"pip install ([^`)]+)", text)
@@ -112,42 +84,26 @@ def why_and_remedy(error: BaseException, config: Mapping[str, Any]) -> tuple[str
         remedy = f"it is quantised ({method}): {f'pip install {packages}, ' if packages else ''}{_UNQUANTISED}"
     elif "does not recognize this architecture" in text:
         why = f"the installed transformers does not know the model_type {kind!r}"
-        remedy = f"pip install --upgrade transformers, {SERVE}, or {OWN}"
+        remedy = f"pip install --upgrade transformers, {hub.SERVE}, or {OWN}"
     elif "Unrecognized configuration class" in text:
         why = f"transformers has no such model of model_type {kind!r}"
-        remedy = f"name another --model (vlgate models lists them), {SERVE}, or {OWN}"
+        remedy = f"name another --model (vlgate models lists them), {hub.SERVE}, or {OWN}"
     elif isinstance(error, ImportError) and (named := re.search(r"requires the (\S+) library", text)):
         remedy = f"pip install 'vlgate[hf]' {named[1].lower()}"
     return why, remedy
 
 
 def memory_remedy() -> str:
-    """Return what helps if a model does not fit the memory of its device.
-
-    >>> memory_remedy().partition(",")[0]
-    'run with --dtype bfloat16'
-    """
+    """Return what helps if a model does not fit the memory of its device."""
     return (
         "run with --dtype bfloat16, which takes half of the memory, on another --device, on several GPUs "
-        f"(vlm:...?device_map=auto), or {SERVE}"
+        f"(vlm:...?device_map=auto), or {hub.SERVE}"
     )
 
 
-# Apply an adapter of PEFT (LoRA, IA3, ...) to its base model, and merge it.
-
-
-def merged(model: Any, source: Pretrained, base: Pretrained) -> tuple[Any, str]:
-    """Merge the adapter of a checkpoint into its base model.
-
-    Args:
-        model: the base model, which changes.
-        source: the checkpoint with the adapter.
-        base: the checkpoint of the base model; ``source`` if both are in one folder.
-
-    Returns: the model, and a note for the readers of the results.
-    Raises: ModelLoadError if the adapter cannot be merged, lacks weights, or has weights that the model does not take.
-    """
-    folder = folder_of(source)
+def merged(model: Any, source: hub.Pretrained, base: hub.Pretrained) -> tuple[Any, str]:
+    """Merge the adapter of a checkpoint into its base model."""
+    folder = hub.folder_of(source)
     try:
         import peft
 
@@ -171,18 +127,18 @@ def merged(model: Any, source: Pretrained, base: Pretrained) -> tuple[Any, str]:
     except damaged() as error:
         raise ModelLoadError(
             f"the adapter of {source.asked} cannot be applied to {base.asked} ({type(error).__name__}: "
-            f"{one_line(error)}); check that {ADAPTER} names its base model, and that peft is as new as the one that "
-            "saved it, or merge the adapter and save the result"
+            f"{one_line(error)}); check that {hub.ADAPTER} names its base model, and that peft is as new as the one "
+            "that saved it, or merge the adapter and save the result"
         ) from error
     on = "the weights beside it" if base is source else base.asked
     return model, f"the adapter of {Path(source.asked).name} ({kind}) was merged into {on} by peft {peft.__version__}"
 
 
-def _renamed(model: Any, source: Pretrained) -> Any:
+def _renamed(model: Any, source: hub.Pretrained) -> Any:
     """Merge an adapter whose weights have the names of an earlier transformers, which transformers itself converts."""
     from peft.tuners.tuners_utils import BaseTunerLayer
 
-    _check(source, model.load_adapter(str(folder_of(source))))
+    _check(source, model.load_adapter(str(hub.folder_of(source))))
     for name, layer in list(model.named_modules()):
         if isinstance(layer, BaseTunerLayer):
             layer.merge(safe_merge=True)
@@ -191,7 +147,7 @@ def _renamed(model: Any, source: Pretrained) -> Any:
     return model
 
 
-def _check(source: Pretrained, info: Any) -> None:
+def _check(source: hub.Pretrained, info: Any) -> None:
     for keys, what in (
         (info.missing_keys, "lacks"),
         (info.unexpected_keys, "has, and the base model does not take,"),
@@ -204,34 +160,20 @@ def _check(source: Pretrained, info: Any) -> None:
             )
 
 
-# Load models and processors of transformers completely or not at all, without running code of a checkpoint.
-
 NOTES = "vlgate_notes"
 """The attribute of a loaded model with notes for the readers of the results, a tuple of strings."""
 
 
 def load_model(
-    cls: Any, source: Pretrained, *, device: str, dtype: str, may_miss: Collection[str] = (), **kwargs: Any
+    cls: Any, source: hub.Pretrained, *, device: str, dtype: str, may_miss: Collection[str] = (), **kwargs: Any
 ) -> Any:
     """Load a model of transformers with all of its weights, in evaluation mode.
 
-    Args:
-        cls: a model class of transformers.
-        source: the place of the checkpoint.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-        may_miss: regular expressions of weights that may be missing, because replies do not depend on them.
-        kwargs: further arguments of ``cls.from_pretrained``; ``device_map="auto"`` spreads the model over several GPUs.
-
     Pickled weights are read as tensors only, and code of a repository is never run. With accelerate, weights go to a
     GPU one by one, so that the memory of the machine need not hold them all. An adapter is merged into its base model.
-
-    Returns: the model; its attribute ``NOTES`` says which weights were left out and which adapter was merged.
-    Raises: ModelLoadError if the checkpoint cannot be loaded, lacks a weight, which transformers would initialise at
-        random with only a warning, or has weights that matter and that the model does not take.
     """
-    form, base = _form_of(source), weights_of(source)
-    folder, config = folder_of(base), read_config(base)
+    form, base = _form_of(source), hub.weights_of(source)
+    folder, config = hub.folder_of(base), hub.read_config(base)
     if "config" not in kwargs:
         check_type(cls, source.asked, config)
     _check_precision(source, folder, form, config)
@@ -241,7 +183,7 @@ def load_model(
         # Sizes that do not match are listed in ``info``; the error of transformers for them names no weight.
         with no_bars():
             model, info = cls.from_pretrained(
-                str(folder), dtype=pick_dtype(dtype), use_safetensors=form is SAFE, weights_only=True,
+                str(folder), dtype=pick_dtype(dtype), use_safetensors=form is hub.SAFE, weights_only=True,
                 local_files_only=True, trust_remote_code=False, ignore_mismatched_sizes=True, output_loading_info=True,
                 **kwargs,
             )  # fmt: skip
@@ -253,7 +195,7 @@ def load_model(
     notes = [left_out(source.asked, name, info["unexpected_keys"], config.get("architectures") or ())]
     if method := quantised(config):
         notes.append(f"the checkpoint is quantised ({method})")
-    if (folder_of(source) / ADAPTER).is_file():
+    if (hub.folder_of(source) / hub.ADAPTER).is_file():
         model, note = merged(model, source, base)
         notes.append(note)
     notes.append(_spread(model) if kwargs.get("device_map") == "auto" else "")
@@ -266,7 +208,7 @@ def _spread(model: Any) -> str:
     return f"its layers lie on {', '.join(sorted(devices))} (device_map=auto)"
 
 
-def _check_precision(source: Pretrained, folder: Path, form: tuple[str, ...], config: Mapping[str, Any]) -> None:
+def _check_precision(source: hub.Pretrained, folder: Path, form: tuple[str, ...], config: Mapping[str, Any]) -> None:
     from transformers.quantizers.auto import AUTO_QUANTIZER_MAPPING
 
     method = quantised(config)
@@ -278,7 +220,7 @@ def _check_precision(source: Pretrained, folder: Path, form: tuple[str, ...], co
     elif AUTO_QUANTIZER_MAPPING.keys().isdisjoint((method, f"{method}_8bit")):
         raise ModelLoadError(
             f"{source.asked} is quantised by {method}, which transformers does not read; name the checkpoint that it "
-            f"was made from, or {SERVE}"
+            f"was made from, or {hub.SERVE}"
         )
 
 
@@ -290,13 +232,13 @@ def _placed(kwargs: Mapping[str, Any], device: str, folder: Path) -> dict[str, A
         raise ModelLoadError("device_map=auto needs accelerate, which is not installed; pip install accelerate")
     if "device_map" not in kwargs and device.startswith("cuda") and accelerate:
         given["device_map"] = {"": device}
-    if (folder / ADAPTER).is_file():
+    if (folder / hub.ADAPTER).is_file():
         # With peft, transformers would apply it and tell nothing of the base model; it looks for it in this folder.
         given["adapter_kwargs"] = {"subfolder": "no adapter"}
     return given
 
 
-def _moved(model: Any, source: Pretrained, device: str) -> Any:
+def _moved(model: Any, source: hub.Pretrained, device: str) -> Any:
     try:
         return model.to(device)
     except (RuntimeError, ValueError) as error:
@@ -304,9 +246,9 @@ def _moved(model: Any, source: Pretrained, device: str) -> Any:
         raise ModelLoadError(f"{source.asked} cannot be moved to device={device!r} ({error}); {remedy}") from error
 
 
-def _form_of(source: Pretrained) -> tuple[str, ...]:
+def _form_of(source: hub.Pretrained) -> tuple[str, ...]:
     try:
-        return weights_form(folder_of(source))
+        return hub.weights_form(hub.folder_of(source))
     except ModelLoadError as error:
         if source.local or not re.search(r" lacks \d+ file|; expected one of ", str(error)):
             raise
@@ -314,27 +256,24 @@ def _form_of(source: Pretrained) -> tuple[str, ...]:
         raise ModelLoadError(f"{error}; {fetch}") from error
 
 
-def _cannot(source: Pretrained, folder: Path, name: str, error: BaseException) -> str:
-    config = read_config(source) if (folder / CONFIG).is_file() else {}
+def _cannot(source: hub.Pretrained, folder: Path, name: str, error: BaseException) -> str:
+    config = hub.read_config(source) if (folder / hub.CONFIG).is_file() else {}
     why, remedy = why_and_remedy(error, config)
     kind = type(error).__name__
     if kind == "UnpicklingError":  # torch's own message explains how to run the code in the pickle
-        why = f"{PICKLED[0]} holds more than tensors, or is damaged, so it is not opened; convert it to safetensors"
+        why = f"{hub.PICKLED[0]} holds more than tensors, or is damaged, so it is not opened; convert it to safetensors"
     return (
         f"{name} cannot be loaded from {source.asked} (in {folder}): {why or f'{kind}: {one_line(error)}'}; "
-        f"{remedy or f'{holdings(folder)}; save or download it again'}"
+        f"{remedy or f'{hub.holdings(folder)}; save or download it again'}"
     )
 
 
-def load_processor(cls: Any, source: Pretrained, **kwargs: Any) -> Any:
+def load_processor(cls: Any, source: hub.Pretrained, **kwargs: Any) -> Any:
     """Load a processor, tokenizer or image processor of transformers; ``kwargs`` go to ``cls.from_pretrained``.
 
     An adapter without a processor of its own takes that of its base model.
-
-    Raises: ModelLoadError if it cannot be loaded, or if a tokenizer has no vocabulary: transformers would silently make
-        one that maps every word to "unknown".
     """
-    folder = parts_folder(source, tokenizer_only="Tokenizer" in cls.__name__)
+    folder = hub.parts_folder(source, tokenizer_only="Tokenizer" in cls.__name__)
     try:
         with no_bars():
             found = cls.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **kwargs)
@@ -342,8 +281,8 @@ def load_processor(cls: Any, source: Pretrained, **kwargs: Any) -> Any:
         raise ModelLoadError(_cannot(source, folder, cls.__name__, error)) from error
     if not knows_words(getattr(found, "tokenizer", found)):
         raise ModelLoadError(
-            f"the tokenizer of {source.asked} has no vocabulary: {holdings(folder)}; expected tokenizer.json or the "
-            "files of the vocabulary; save the tokenizer into the folder of the weights"
+            f"the tokenizer of {source.asked} has no vocabulary: {hub.holdings(folder)}; expected tokenizer.json or "
+            "the files of the vocabulary; save the tokenizer into the folder of the weights"
         )
     return found
 

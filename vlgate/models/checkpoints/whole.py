@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import PICKLED, SERVE, shard_paths
+from vlgate.models.checkpoints.load_errors import damaged
 
 # Buffers of earlier versions, which a model computes from its configuration: not weights.
 BUFFERS = (
@@ -57,15 +59,7 @@ _NARROW = re.compile(r"(F|I|U|float|int|uint)[468](_\w+)?")  # in safetensors an
 
 
 def check_type(cls: Any, asked: str, config: Mapping[str, Any]) -> None:
-    """Check that a checkpoint is of the architecture of a model class; transformers itself loads any architecture.
-
-    Args:
-        cls: a model class of transformers.
-        asked: what the user wrote, for messages.
-        config: the content of the checkpoint's ``config.json``.
-
-    Raises: ModelLoadError if the architecture is another one.
-    """
+    """Check that a checkpoint is of the architecture of a model class; transformers itself loads any architecture."""
     wanted = getattr(getattr(cls, "config_class", None), "model_type", "")
     found = config.get("model_type", wanted)
     if wanted and found != wanted:
@@ -76,16 +70,7 @@ def check_type(cls: Any, asked: str, config: Mapping[str, Any]) -> None:
 
 
 def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Collection[str]) -> None:
-    """Check that no weight is missing or of another size.
-
-    Args:
-        asked: what the user wrote, for messages.
-        name: the name of the model class.
-        info: the loading info that ``from_pretrained(..., output_loading_info=True)`` returns.
-        may_miss: regular expressions of weights that may be missing.
-
-    Raises: ModelLoadError that names up to three of the weights.
-    """
+    """Check that no weight is missing or of another size."""
     lost = dict.fromkeys(info["missing_keys"], "missing")
     lost |= {key: f"of shape {tuple(has)} instead of {tuple(wants)}" for key, has, wants in info["mismatched_keys"]}
     some = [f"{key}: {why}" for key, why in sorted(lost.items()) if not any(re.fullmatch(p, key) for p in may_miss)]
@@ -101,14 +86,7 @@ def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Col
 
 
 def check_meaning(asked: str, unexpected: Collection[str]) -> None:
-    """Check that no weight is left out without which others mean something else: of a quantised one, or an adapter.
-
-    Args:
-        asked: what the user wrote, for messages.
-        unexpected: the names of the weights that a model has no place for.
-
-    Raises: ModelLoadError that names up to three of the weights.
-    """
+    """Check that no weight is left out without which others mean something else: of a quantised one, or an adapter."""
     keys = [key for key in sorted(unexpected) if not _matches(key, (*BUFFERS, *SPARE[""]))]
     scales = [key for key in keys if _SCALE.search(key)]
     if scales:
@@ -129,15 +107,6 @@ def left_out(asked: str, name: str, unexpected: Collection[str], architectures: 
 
     They do not if they are buffers or spare weights of the class, or if the checkpoint is of another class than the
     model, which then takes a part of it.
-
-    Args:
-        asked: what the user wrote, for messages.
-        name: the name of the model class.
-        unexpected: the names of the weights.
-        architectures: the classes that the checkpoint was saved as.
-
-    Returns: a note with their number and the first names, for the readers of the results; empty if there are none.
-    Raises: ModelLoadError that names up to three of the weights that matter.
     """
     keys = [key for key in sorted(unexpected) if not _matches(key, BUFFERS)]
     other = [key for key in keys if not _matches(key, (*SPARE[""], *SPARE.get(name, ())))]
@@ -151,15 +120,7 @@ def left_out(asked: str, name: str, unexpected: Collection[str], architectures: 
 
 
 def check_precision(asked: str, folder: Path, form: tuple[str, ...]) -> None:
-    """Check that no weight is stored in 8 bits or fewer, which would be read as if it were the number meant.
-
-    Args:
-        asked: what the user wrote, for messages.
-        folder: the folder of a checkpoint that is not known to be quantised.
-        form: the kind of its weights; see ``hub.weights_form``.
-
-    Raises: ModelLoadError that names up to three of the weights.
-    """
+    """Check that no weight is stored in 8 bits or fewer, which would be read as if it were the number meant."""
     narrow = {
         key: kind
         for file in shard_paths(folder, form)
@@ -197,7 +158,28 @@ def _matches(key: str, patterns: Collection[str]) -> bool:
 
 
 def _some(keys: Collection[str]) -> str:
-    """The number of weights, and the names of three."""
     names = list(keys)
     rest = ", ..." if len(names) > 3 else ""
     return f"{len(names):,} weight{'s' if len(names) > 1 else ''} ({', '.join(names[:3])}{rest})"
+
+
+def read_tensors(file: Path, expected: str) -> dict[str, Any]:
+    """Read the named tensors of a ``.bin`` or ``.safetensors``; no code in it is run."""
+    import torch
+    from safetensors.torch import load_file
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns about pickle protocols, and raises if it cannot read one
+            safe = file.suffix == ".safetensors"
+            content: Any = load_file(file) if safe else torch.load(file, map_location="cpu", weights_only=True)
+    except damaged() as error:
+        raise ModelLoadError(
+            f"{file} is damaged, or holds more than tensors, and is not loaded ({type(error).__name__}); download it "
+            "again"
+        ) from error
+    if isinstance(content, Mapping) and isinstance(content.get("model_state_dict"), Mapping):
+        content = content["model_state_dict"]
+    if not isinstance(content, Mapping) or not all(isinstance(value, torch.Tensor) for value in content.values()):
+        raise ModelLoadError(f"{file} does not hold named tensors; expected {expected}")
+    return {str(name): value for name, value in content.items()}

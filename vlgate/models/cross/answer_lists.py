@@ -21,7 +21,6 @@ from vlgate.types import TIED, Ask, FloatArray
 # Nothing is guessed. A question with a choice that the model does not know as an answer has no reply, with a reason.
 # If the best choices have exactly the same score, the reply is ``TIED``.
 
-MODES = ("restricted", "open")
 
 _DIGITS = {word: str(number) for number, word in enumerate(NUMBER_WORDS[:11])}
 _ARTICLES = frozenset(("a", "an", "the"))
@@ -29,9 +28,6 @@ _ARTICLES = frozenset(("a", "an", "the"))
 
 def vqa_form(text: str) -> str:
     """Return an answer in the form of the labels of VQA v2: no articles or punctuation, numbers up to ten as digits.
-
-    >>> vqa_form("The Two dogs.")
-    '2 dogs'
 
     Source: the answer processing of the VQA evaluation (Antol et al. 2015, visualqa.org/evaluation).
     """
@@ -43,7 +39,6 @@ class Vocabulary:
     """The answers that a classifier chooses from, and their positions in its logits."""
 
     def __init__(self, labels: Sequence[str]) -> None:
-        """Index the labels, given in the order of the logits; of two that read the same, the first one counts."""
         self.labels = tuple(labels)
         self._exact: dict[str, int] = {}
         self._formed: dict[str, int] = {}
@@ -53,46 +48,24 @@ class Vocabulary:
         self._formed.pop("", None)  # from a label that is only an article
 
     def place(self, choice: str) -> int | None:
-        """Return the index of a choice among the labels, as written or in the form of VQA v2; None if it is not one.
-
-        >>> Vocabulary(("yes", "2")).place("Two")
-        1
-        """
+        """Return the index of a choice among the labels, as written or in the form of VQA v2; None if it is not one."""
         formed = vqa_form(choice)
         found = (self._exact.get(normal_answer(choice)), self._exact.get(formed), self._formed.get(formed))
         return next((place for place in found if place is not None), None)
 
     def unknown(self, choices: Sequence[str]) -> list[str]:
-        """Return the choices that are not labels."""
         return [choice for choice in choices if self.place(choice) is None]
 
 
 def refuse(reasons: Mapping[int, str]) -> None:
-    """Refuse to answer some questions.
-
-    Args:
-        reasons: the reasons, by the position of the question; empty to refuse nothing.
-
-    Raises: NoReplyError for all questions with the first of the reasons; the caller asks the other questions again.
-    """
+    """Refuse to answer some questions."""
     if reasons:
         why = next(iter(reasons.values()))
         raise NoReplyError([place for place, reason in reasons.items() if reason == why], why)
 
 
 def best(choices: Sequence[Sequence[str]], scores: Sequence[FloatArray]) -> list[str]:
-    """Return the choice of each question that has the highest score.
-
-    Args:
-        choices: the choices of n questions, at least one for each.
-        scores: the scores of the choices, one array per question.
-
-    Returns: n choices, as they were given; ``TIED`` for a question whose best choices have exactly the same score.
-    Raises: ModelReplyError if a score is not finite.
-
-    >>> best([("yes", "no"), ("red", "blue")], [np.array([0.2, 0.1]), np.array([0.3, 0.3])])
-    ['yes', '<tied>']
-    """
+    """Return the choice of each question that has the highest score."""
     found = []
     for offered, values in zip(choices, scores, strict=True):
         if not np.isfinite(values).all():
@@ -123,7 +96,6 @@ class AnswerList:
     """
 
     def __init__(self, answers: Sequence[str], mode: str) -> None:
-        """Make a list of answers; ``mode`` is one of ``vqa_choices.MODES``."""
         self.answers = tuple(answers)
         self.fingerprint = digest(*answers, mode)
         self._mode = mode
@@ -132,7 +104,6 @@ class AnswerList:
 
     @property
     def note(self) -> str:
-        """A note with the number of choices so far that the model cannot give; "" for none."""
         if not self._unknown:
             return ""
         some = ", ".join(map(repr, sorted(self._unknown)[:_SHOWN]))
@@ -142,10 +113,6 @@ class AnswerList:
         )
 
     def check(self, questions: Sequence[Ask]) -> None:
-        """Refuse questions with a choice that the model cannot give, before anything is computed.
-
-        Raises: NoReplyError with the positions of those questions.
-        """
         reasons: dict[int, str] = {}
         for place, question in enumerate(questions):
             if restricted(question, self._mode) and (unknown := self._vocabulary.unknown(question.choices)):
@@ -157,13 +124,6 @@ class AnswerList:
         """Answer questions that passed ``check`` with the choice, or the answer, of the highest score.
 
         Two choices that are the same answer of the model ("two" and "2") tie.
-
-        Args:
-            scores: the model's scores, shape (n, answers).
-            questions: n questions.
-
-        Returns: n answers, ``TIED`` if the best ones have exactly the same score.
-        Raises: ModelReplyError if a score is not finite.
         """
         held = [restricted(question, self._mode) for question in questions]
         offered = [question.choices if one else self.answers for question, one in zip(questions, held, strict=True)]
@@ -175,17 +135,7 @@ class AnswerList:
 
 
 def answer_list(file: Path | None, named: Mapping[int, str], count: int, *, mode: str, where: str) -> AnswerList:
-    """Return the list of answers of a model with ``count`` scores.
-
-    Args:
-        file: the file with the answers; None for those of the configuration.
-        named: the configuration's ``id2label``, which often has only placeholder names (LABEL_0).
-        count: the number of answers that the model scores.
-        mode: one of ``vqa_choices.MODES``; "" for the first.
-        where: a hint for the message on what the list is and which release contains it.
-
-    Raises: ModelLoadError if there is no list, or if it is of another length.
-    """
+    """Return the list of answers of a model with ``count`` scores."""
     if file is not None:
         answers = read_answers(file)
     elif sorted(named) == list(range(count)) and not any(_UNNAMED.fullmatch(name) for name in named.values()):
@@ -198,32 +148,11 @@ def answer_list(file: Path | None, named: Mapping[int, str], count: int, *, mode
         raise ModelLoadError(
             f"{file} has {len(answers)} answers for a model that has {count}; give the right answers=FILE: {where}"
         )
-    return AnswerList(answers, check_mode(mode))
-
-
-def check_mode(mode: str) -> str:
-    """Check that ``mode`` is one of ``MODES``.
-
-    Returns: the mode; the first of ``MODES`` if it is empty.
-    Raises: ModelLoadError if not.
-    """
-    if mode and mode not in MODES:
-        raise ModelLoadError(f"mode={mode!r}: expected {' or '.join(MODES)}")
-    return mode or MODES[0]
+    return AnswerList(answers, mode)
 
 
 def answers_file(asked: str, folder: Path, beside: Path | None, names: Sequence[str]) -> Path | None:
-    """Return the file with a model's answers.
-
-    Args:
-        asked: the file that the user named; "" for none.
-        folder: the folder that the user started in.
-        beside: the folder of the weights; None if it is not known yet.
-        names: the names that such a file can have in the folder of the weights.
-
-    Returns: the file; None if there is none.
-    Raises: ModelLoadError if the user named a file that does not exist.
-    """
+    """Return the file with a model's answers."""
     if asked:
         file = folder / Path(asked).expanduser()
         if not file.is_file():
@@ -235,25 +164,13 @@ def answers_file(asked: str, folder: Path, beside: Path | None, names: Sequence[
 
 
 def check_answers(asked: str, folder: Path) -> None:
-    """Check that the file of answers that the user named ("" for none) exists and can be read.
-
-    Raises: ModelLoadError if not.
-    """
+    """Check that the file of answers that the user named ("" for none) exists and can be read."""
     file = answers_file(asked, folder, None, ())
     if file is not None:
         read_answers(file)
 
 
 def read_answers(file: Path) -> tuple[str, ...]:
-    """Read a list of answers, in any of the forms in which such lists are released.
-
-    Args:
-        file: JSON, as a list of answers, a list of objects with ``ans``, or an object from answers to numbers or from
-            numbers to answers; any other file has one answer per line.
-
-    Returns: the answers in the order of their numbers.
-    Raises: ModelLoadError if the file cannot be read as one of these forms.
-    """
     if file.exists() and not file.is_file():  # reading a pipe would block for ever
         raise ModelLoadError(f"{file} is not a regular file; name a list of answers")
     try:

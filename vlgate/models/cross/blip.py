@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.architecture import Architecture, check_local, checked_option, loaded
-from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
-from vlgate.models.checkpoints.load_errors import tried
-from vlgate.models.cross.answer_lists import MODES, best, restricted
-from vlgate.models.cross.cross_encoder import (
-    OPTION,
-    CrossEncoder,
-    Inputs,
-    Preparation,
-    QuestionAnswerer,
-    RankScore,
-    rank_score,
-)
+from vlgate.models.checkpoints.architecture import Architecture
+from vlgate.models.cross.answer_lists import best, restricted
+from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation
+from vlgate.models.specs import Options
 from vlgate.types import Ask, FloatArray
 
 if TYPE_CHECKING:
@@ -41,9 +32,7 @@ if TYPE_CHECKING:
 #
 # Texts are not changed and not shortened; LAVIS removes ``.!"()*#:;~`` from them and cuts them at 35 tokens.
 
-DEFAULT = "Salesforce/blip-itm-base-coco"
 MATCH = 1
-FIRST = ("cls", "enc")
 NOTES = {
     "cls": "texts begin with [CLS], as in transformers; the published figures were made with [ENC] (?first=enc)",
     "enc": "",
@@ -57,13 +46,7 @@ _RETRIEVAL = Architecture(
 
 
 def encoded(model: Any, inputs: Inputs, first: int | None) -> torch.Tensor:
-    """Return the states of BLIP's text encoder for each request, shape (n, length, d); each image is encoded once.
-
-    Args:
-        model: a model with a ``vision_model`` and a ``text_encoder``.
-        inputs: n requests.
-        first: the token that replaces each text's first one; None to keep it.
-    """
+    """Return the states of BLIP's text encoder for each request, shape (n, length, d); each image is encoded once."""
     images = model.vision_model(pixel_values=inputs.pixels["pixel_values"]).last_hidden_state
     ids = inputs.input_ids
     if first is not None:
@@ -78,11 +61,7 @@ def encoded(model: Any, inputs: Inputs, first: int | None) -> torch.Tensor:
 
 
 def first_token(model: Any, first: str) -> int | None:
-    """Return the token that replaces the first token of a text: ``[ENC]``, which follows ``[DEC]`` in the vocabulary.
-
-    Returns: the token's id; None if ``first`` is ``cls``, which keeps the text's own first token.
-    Raises: ModelLoadError if the model has no token ``[ENC]``.
-    """
+    """Return the token that replaces a text's first one: ``[ENC]``, which follows ``[DEC]`` in the vocabulary."""
     if first == "cls":
         return None
     text = model.config.text_config
@@ -92,44 +71,21 @@ def first_token(model: Any, first: str) -> int | None:
     return token
 
 
-def _logits(model: Any, first: int | None, inputs: Inputs) -> torch.Tensor:
+def _logits(model: Any, inputs: Inputs, first: int | None = None) -> torch.Tensor:
     """Return the logits of no match and of a match, shape (n, 2)."""
-    found: torch.Tensor = model.itm_head(encoded(model, inputs, first)[:, 0])
-    return found
+    logits: torch.Tensor = model.itm_head(encoded(model, inputs, first)[:, 0])
+    return logits
 
 
-def _parsed(weights: str, folder: Path) -> tuple[Pretrained, str, RankScore]:
-    name, options = split_options(weights, ("first", OPTION))
-    first = checked_option("first", options.get("first", "enc"), FIRST)
-    return pretrained(name, folder, default=DEFAULT), first, rank_score(options, MATCH)
+def _begins(model: Any, first: str) -> tuple[Callable[[Any, Inputs], torch.Tensor], str]:
+    return partial(_logits, first=first_token(model, first)), NOTES[first]
 
 
-def check(weights: str, folder: Path) -> None:
-    """Check the options and the files of a local checkpoint. Imports no torch.
-
-    Raises: ModelLoadError if an option is unknown, or if files are missing.
-    """
-    check_local(_parsed(weights, folder)[0], _RETRIEVAL)
+def _places(config: Any) -> int:
+    return int(config.text_config.max_position_embeddings)
 
 
-def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> CrossEncoder:
-    """Load a BLIP with a matching head.
-
-    Args:
-        weights: a hub repository or a local folder (empty for ``DEFAULT``), then ``?first=enc`` or ``?first=cls``,
-            and ``score=logit`` to rank by the raw match logit.
-        folder: the folder that the user started in.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
-    """
-    source, first, rank = _parsed(weights, folder)
-    model, processor, what = loaded(_RETRIEVAL, source, device=device, dtype=dtype)
-    prepare = Preparation(processor, model.config.text_config.max_position_embeddings, model)
-    head = partial(_logits, model, first_token(model, first))
-    encoder = CrossEncoder(head, prepare, rank=rank, fingerprint=f"{what} {first}", note=NOTES[first])
-    return tried(encoder, source.asked)
+ITM = MatchingHead(architecture=_RETRIEVAL, logits=_logits, places=_places, match=MATCH, begins=_begins)
 
 
 # ``blip-vqa:WEIGHTS``: BLIP for question answering, which generates its answers (Li et al. 2022, section 5.3).
@@ -141,7 +97,6 @@ def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: 
 # generates the reply greedily (the authors use a beam search with three beams). A question begins with ``[ENC]``, as
 # in the authors' code; ``?first=cls`` is for checkpoints that were trained in transformers.
 
-VQA_DEFAULT = "Salesforce/blip-vqa-base"
 LONGEST = 20  # tokens of a generated answer
 _ANSWERING = Architecture(kind="blip", model="BlipForQuestionAnswering", processor="BlipProcessor")
 
@@ -149,9 +104,10 @@ _ANSWERING = Architecture(kind="blip", model="BlipForQuestionAnswering", process
 class WrittenReplies:
     """Replies of a decoder: the likeliest choice, or a generated answer."""
 
-    def __init__(self, model: Any, prepare: Preparation, *, first: str, mode: str) -> None:
-        """Use a ``BlipForQuestionAnswering``; ``mode`` is one of ``MODES``, ``first`` one of ``FIRST``."""
+    def __init__(self, model: Any, prepare: Preparation, options: Options, _: Path) -> None:
+        first, mode = options["first"], options["mode"]
         self.note = NOTES[first]
+        self.mark = f"{mode} {first}"
         self._model = model
         self._prepare = prepare
         self._first = first_token(model, first)
@@ -159,7 +115,6 @@ class WrittenReplies:
         self._read = lru_cache(maxsize=4096)(self._tokens)
 
     def check(self, questions: Sequence[Ask]) -> None:
-        """Raise NoReplyError for questions with a choice that holds a control token; any other can be generated."""
         self._prepare.control.check([question.choices for question in questions])
 
     def _tokens(self, choices: tuple[str, ...]) -> list[tuple[int, ...]]:
@@ -199,7 +154,6 @@ class WrittenReplies:
         return [np.array([sums[ids] for ids in tokens]) for tokens, sums in zip(read, known, strict=True)]
 
     def _sums(self, states: torch.Tensor, texts: Sequence[Sequence[str]]) -> list[FloatArray]:
-        """Return the log probability of each text of n questions, computed in one batch."""
         import torch
 
         numbers = [len(some) for some in texts]
@@ -217,7 +171,6 @@ class WrittenReplies:
         return np.split(whole, np.cumsum(numbers)[:-1])
 
     def _written(self, states: torch.Tensor) -> list[str]:
-        """Generate the answers to n questions of the same length."""
         import torch
 
         text = self._model.config.text_config
@@ -234,37 +187,4 @@ class WrittenReplies:
         return [answer.strip() for answer in answers]
 
 
-def _parsed_blip_vqa(weights: str, folder: Path) -> tuple[Pretrained, str, str]:
-    name, options = split_options(weights, ("mode", "first"))
-    mode = checked_option("mode", options.get("mode", MODES[0]), MODES)
-    first = checked_option("first", options.get("first", "enc"), FIRST)
-    return pretrained(name, folder, default=VQA_DEFAULT), mode, first
-
-
-def check_vqa(weights: str, folder: Path) -> None:
-    """Check the options and the files of a local checkpoint. Imports no torch.
-
-    Raises: ModelLoadError if an option is unknown, or if files are missing.
-    """
-    check_local(_parsed_blip_vqa(weights, folder)[0], _ANSWERING)
-
-
-def build_vqa(
-    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32"
-) -> QuestionAnswerer:
-    """Load a BLIP that answers questions.
-
-    Args:
-        weights: a hub repository or a local folder (empty for ``VQA_DEFAULT``), then ``?mode=open`` for answers that
-            are not restricted to the question's choices, and ``&first=cls``.
-        folder: the folder that the user started in.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
-    """
-    source, mode, first = _parsed_blip_vqa(weights, folder)
-    model, processor, what = loaded(_ANSWERING, source, device=device, dtype=dtype)
-    prepare = Preparation(processor, model.config.text_config.max_position_embeddings, model)
-    replies = WrittenReplies(model, prepare, first=first, mode=mode)
-    return tried(QuestionAnswerer(replies, prepare, fingerprint=f"{what} {mode} {first}"), source.asked)
+VQA = AnsweringHead(architecture=_ANSWERING, places=_places, replies=WrittenReplies)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.architecture import Architecture, check_local, checked_option, loaded
-from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
+from vlgate.models.checkpoints.architecture import Architecture
 from vlgate.models.checkpoints.inputs import check_prepared, cut_texts, rgb_images, rows_as_keys
-from vlgate.models.checkpoints.load_errors import tried
+from vlgate.models.cross.answer_lists import check_answers
+from vlgate.models.specs import Options
 from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 # because the other logit depends on the text too.
 
 OPTION = "score"
-SCORES = ("probability", "logit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,41 +63,23 @@ class RankScore:
 
     @property
     def note(self) -> str:
-        """A note for the readers of the results; empty for a ranking score."""
         if self.match is None:
             return ""
         return "ranks by the raw match logit (VALSE's script)" if self.raw else "ranks by the match probability"
 
     @property
     def mark(self) -> str:
-        """The part of a fingerprint that differs from the default; empty for the default."""
         return f" {OPTION}=logit" if self.raw else ""
 
 
-def check_no_rank(options: Mapping[str, str], asked: str) -> None:
-    """Check that a checkpoint that only answers was not asked to rank.
-
-    Raises: ModelLoadError if it was.
-    """
-    if OPTION in options:
-        raise ModelLoadError(f"{asked} answers questions and does not match; leave {OPTION}={options[OPTION]} out")
-
-
-def rank_score(options: Mapping[str, str], match: int | None) -> RankScore:
-    """Return the way of scoring that a model's options ask for.
-
-    Args:
-        options: the options after the weights; ``score`` is one of ``SCORES``.
-        match: the column of a match; None for a head with one ranking score.
-
-    Raises: ModelLoadError if the value is unknown, or if the head does not have two logits.
-    """
-    asked = checked_option(OPTION, options.get(OPTION, SCORES[0]), SCORES)
+def rank_score(options: Options, match: int | None) -> RankScore:
+    """Return the way of scoring that a model's options ask for."""
     if match is None and OPTION in options:
         raise ModelLoadError(
-            f"{OPTION}={asked!r}: the model's head gives one ranking score, not two logits; leave the option out"
+            f"{OPTION}={options[OPTION]!r}: the model's head gives one ranking score, not two logits; leave the option "
+            "out"
         )
-    return RankScore(match=match, raw=asked == "logit")
+    return RankScore(match=match, raw=options[OPTION] == "logit")
 
 
 # The common part of cross encoders that read pixels.
@@ -131,17 +112,9 @@ class Inputs:
 
 
 class Preparation:
-    """Turns images and texts into the inputs of a model.
-
-    ``length`` is the model's context in tokens, special tokens included. ``control`` are the tokens that no text may
-    hold.
-    """
+    """Turns images and texts into the inputs of a model."""
 
     def __init__(self, processor: Any, places: int, model: Any) -> None:
-        """Use a checkpoint's processor (with ``image_processor`` and ``tokenizer``) for its model.
-
-        ``places`` is the number of token positions of the model; the limit of its tokenizer may be lower.
-        """
         self.tokenizer = processor.tokenizer
         self.control = ControlTokens(processor.tokenizer)
         self.length = min(places, processor.tokenizer.model_max_length)
@@ -150,11 +123,6 @@ class Preparation:
         self._dtype = model.dtype
 
     def inputs(self, images: Sequence[LazyImage], texts: Sequence[str]) -> Inputs:
-        """Prepare n images with their n texts.
-
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images, and for texts
-            that hold a control token.
-        """
         import torch
 
         self.control.check([(text,) for text in texts])
@@ -178,37 +146,45 @@ class Preparation:
             raise
 
     def cut(self, texts: Sequence[str]) -> set[str]:
-        """Return the texts that are longer than ``length`` tokens."""
         return cut_texts(self.tokenizer, texts, self.length)
 
     def tokens(self, texts: Sequence[str]) -> Any:
-        """Turn texts into tokens, padded on the right and cut at ``length``."""
         return self.tokenizer(
             list(texts), padding=True, padding_side="right", truncation=True, max_length=self.length,
             return_tensors="pt",
         ).to(self.device)  # fmt: skip
 
     def words(self, inputs: Inputs) -> list[list[str]]:
-        """Return the tokens of each request's text as strings, without padding."""
         counts = inputs.attention_mask.sum(dim=1).tolist()
         rows = zip(inputs.input_ids.tolist(), counts, strict=True)
         return [list(self.tokenizer.convert_ids_to_tokens(row[:count])) for row, count in rows]
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the tokens of each text, cut at ``length``; a padding token is none of them."""
         return rows_as_keys(self.tokens(texts)["input_ids"])
 
     def _placed(self, values: torch.Tensor) -> torch.Tensor:
         return values.to(self.device, self._dtype) if values.is_floating_point() else values.to(self.device)
 
 
-class CrossEncoder:
-    """A matcher: a head over image and text together.
+class PixelModel:
+    """A model of pixels and texts; ``cut_texts`` holds all texts so far that lost their end."""
+
+    def __init__(self, prepare: Preparation, *, fingerprint: str) -> None:
+        self.fingerprint = fingerprint
+        self.cut_texts: set[str] = set()
+        self._prepare = prepare
+
+    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
+        self.cut_texts |= self._prepare.cut(texts)
+        return self._prepare.text_keys(texts)
+
+
+class CrossEncoder(PixelModel):
+    """A matcher: ``head`` returns logits over image and text together, shape (n, 2), or (n, 1) for a ranking score.
 
     ``decision_threshold`` is 0 for a head with logits of match and no match, whose probability is one half there; it is
     None for a head that was trained to rank, and for raw logits. ``align`` is how words align with patches, and
-    ``roll`` the attention through all layers, None if the architecture does not say. ``cut_texts`` holds all texts so
-    far that lost their end, and ``note`` is a note for the readers of the results ("" for nothing).
+    ``roll`` the attention through all layers, None if the architecture does not say.
     """
 
     def __init__(
@@ -220,31 +196,15 @@ class CrossEncoder:
         fingerprint: str,
         note: str = "",
     ) -> None:
-        """Make a matcher of a head.
-
-        Args:
-            head: a function that returns logits, shape (n, 2), or (n, 1) for a ranking score.
-            prepare: the preparation of the head's inputs.
-            rank: how the logits become scores.
-            fingerprint: a string that changes with everything that the scores depend on.
-            note: a note for the readers of the results.
-        """
+        super().__init__(prepare, fingerprint=fingerprint + rank.mark)
         self.note = "; ".join(filter(None, (rank.note, note)))
-        self.fingerprint = fingerprint + rank.mark
-        self.cut_texts: set[str] = set()
         self.decision_threshold = rank.threshold
         self.align: Callable[[Inputs, list[list[str]], list[str]], list[Attended]] | None = None
         self.roll: Callable[[Inputs, list[str]], list[Attended]] | None = None
         self._head = head
-        self._prepare = prepare
         self._rank = rank
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Score pairs: the logit of a match minus the logit of no match, the raw logit, or the ranking score.
-
-        Returns: scores of shape (n,).
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
-        """
         import torch
 
         inputs = self._prepare.inputs([pair.image for pair in pairs], [pair.text for pair in pairs])
@@ -255,20 +215,12 @@ class CrossEncoder:
         return scores
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return how the words of each pair align with the patches of its image, or nothing if that is not known.
-
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
-        """
         align = self.align
         if align is None:
             return []
         return self._maps(pairs, lambda inputs, texts: align(inputs, self._prepare.words(inputs), texts))
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return the attention rollout of each pair, or nothing if the architecture does not give its attention.
-
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
-        """
         return [] if self.roll is None else self._maps(pairs, self.roll)
 
     def _maps(self, pairs: Sequence[Match], of: Callable[[Inputs, list[str]], list[Attended]]) -> list[Attended]:
@@ -283,73 +235,11 @@ class CrossEncoder:
                 found += of(inputs, texts)
         return found
 
-    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the tokens of each text; longer texts are cut at the model's context and added to ``cut_texts``."""
-        self.cut_texts |= self._prepare.cut(texts)
-        return self._prepare.text_keys(texts)
-
-
-# Load a matching head of transformers from ``NAME:WEIGHTS``, in the same manner for each architecture.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchingHead:
-    """An architecture with a matching head, and its default repository.
-
-    ``logits`` is a function of the model and the inputs of n requests; it returns shape (n, 2), or (n, 1) for a ranking
-    score. ``match`` is the column of a match, None for a ranking score. ``places`` is a function of a configuration; it
-    returns the number of token positions. ``align`` is a function of the model, the inputs, the tokens and the texts of
-    n requests, which returns how words align with patches, and ``roll`` one of the model, the inputs and the texts,
-    which returns the attention through all layers; both are None for an architecture without one.
-    """
-
-    default: str
-    architecture: Architecture
-    logits: Callable[[Any, Inputs], torch.Tensor]
-    places: Callable[[Any], int]
-    match: int | None
-    align: Callable[[Any, Inputs, list[list[str]], list[str]], list[Attended]] | None = None
-    roll: Callable[[Any, Inputs, list[str]], list[Attended]] | None = None
-
-    def check(self, weights: str, folder: Path) -> None:
-        """Check the option and the files of a local checkpoint. Imports no torch.
-
-        Raises: ModelLoadError if the option is unknown, files are missing, or the architecture is another one.
-        """
-        check_local(self._parsed(weights, folder)[0], self.architecture)
-
-    def build(
-        self, weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32"
-    ) -> CrossEncoder:
-        """Load a checkpoint.
-
-        Args:
-            weights: a hub repository or a local folder (empty for ``default``), then ``?score=logit`` to rank by the
-                raw match logit.
-            folder: the folder that the user started in.
-            device: a name that ``torch.device`` takes.
-            dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-        Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
-        """
-        source, rank = self._parsed(weights, folder)
-        model, processor, what = loaded(self.architecture, source, device=device, dtype=dtype)
-        prepare = Preparation(processor, self.places(model.config), model)
-        encoder = CrossEncoder(partial(self.logits, model), prepare, rank=rank, fingerprint=what)
-        encoder.align = None if self.align is None else partial(self.align, model)
-        encoder.roll = None if self.roll is None else partial(self.roll, model)
-        return tried(encoder, source.asked)
-
-    def _parsed(self, weights: str, folder: Path) -> tuple[Pretrained, RankScore]:
-        name, options = split_options(weights, (OPTION,))
-        return pretrained(name, folder, default=self.default), rank_score(options, self.match)
-
-
-# The common part of models that answer questions from pixels: preparing a batch, and noting texts that are cut.
-
 
 class Replies(Protocol):
-    """The part of an architecture that computes the answers of a prepared batch."""
+    """The part of an architecture that computes the answers of a prepared batch; ``mark`` is for the fingerprint."""
+
+    mark: str
 
     @property
     def note(self) -> str:
@@ -362,31 +252,18 @@ class Replies(Protocol):
         """Return n answers, ``TIED`` if the best choices of a question have exactly the same score."""
 
 
-class QuestionAnswerer:
-    """A model that answers questions about images.
-
-    ``cut_texts`` holds all questions so far that were longer than the model's context and lost their end.
-    """
+class QuestionAnswerer(PixelModel):
+    """A model that answers questions about images."""
 
     def __init__(self, replies: Replies, prepare: Preparation, *, fingerprint: str) -> None:
-        """Combine the replies of an architecture with the preparation of its inputs."""
-        self.fingerprint = fingerprint
-        self.cut_texts: set[str] = set()
+        super().__init__(prepare, fingerprint=fingerprint)
         self._replies = replies
-        self._prepare = prepare
 
     @property
     def note(self) -> str:
-        """A note for the readers of the results; "" for nothing."""
         return self._replies.note
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Answer n questions, each by one of its choices if it has some and the mode is not ``open``.
-
-        Returns: n answers, ``TIED`` if the best choices have exactly the same score.
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images, and for
-            questions with a choice that the model cannot give.
-        """
         import torch
 
         self._replies.check(questions)
@@ -394,11 +271,56 @@ class QuestionAnswerer:
             [question.image for question in questions], [question.question for question in questions]
         )
         with torch.inference_mode():
-            found = self._replies.reply(inputs, questions)
+            answers = self._replies.reply(inputs, questions)
         self.cut_texts |= inputs.cut
-        return found
+        return answers
 
-    def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the tokens of each question; longer ones are cut at the model's context and added to ``cut_texts``."""
-        self.cut_texts |= self._prepare.cut(texts)
-        return self._prepare.text_keys(texts)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchingHead:
+    """An architecture with a matching head.
+
+    ``logits`` is a function of the model and the inputs of n requests; it returns shape (n, 2), or (n, 1) for a ranking
+    score. ``match`` is the column of a match, None for a ranking score. ``places`` is a function of a configuration; it
+    returns the number of token positions. ``align`` is a function of the model, the inputs, the tokens and the texts of
+    n requests, which returns how words align with patches, and ``roll`` one of the model, the inputs and the texts,
+    which returns the attention through all layers; both are None for an architecture without one. ``begins`` makes
+    ``logits`` and a note for the option ``first``.
+    """
+
+    architecture: Architecture
+    logits: Callable[[Any, Inputs], torch.Tensor]
+    places: Callable[[Any], int]
+    match: int | None
+    align: Callable[[Any, Inputs, list[list[str]], list[str]], list[Attended]] | None = None
+    roll: Callable[[Any, Inputs, list[str]], list[Attended]] | None = None
+    begins: Callable[[Any, str], tuple[Callable[[Any, Inputs], torch.Tensor], str]] | None = None
+
+    def check(self, options: Options, _: Path) -> None:
+        rank_score(options, self.match)
+
+    def made(self, model: Any, prepare: Preparation, options: Options, _: Path, what: str) -> CrossEncoder:
+        rank, logits, note = rank_score(options, self.match), self.logits, ""
+        if self.begins is not None:
+            logits, note = self.begins(model, options["first"])
+            what = f"{what} {options['first']}"
+        encoder = CrossEncoder(partial(logits, model), prepare, rank=rank, fingerprint=what, note=note)
+        encoder.align = None if self.align is None else partial(self.align, model)
+        encoder.roll = None if self.roll is None else partial(self.roll, model)
+        return encoder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweringHead:
+    """An architecture that answers questions; ``replies`` gets the model, its preparation, options and folder."""
+
+    architecture: Architecture
+    places: Callable[[Any], int]
+    replies: Callable[[Any, Preparation, Options, Path], Replies]
+
+    def check(self, options: Options, folder: Path) -> None:
+        check_answers(options.get("answers", ""), folder)
+
+    def made(self, model: Any, prepare: Preparation, options: Options, folder: Path, what: str) -> QuestionAnswerer:
+        replies = self.replies(model, prepare, options, folder)
+        return QuestionAnswerer(replies, prepare, fingerprint=f"{what} {replies.mark}")

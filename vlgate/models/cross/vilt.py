@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.models.attention import ROLLOUT, attention, cells, mean_of_heads, rolled_out
-from vlgate.models.checkpoints.architecture import Architecture, check_local, checked_option, loaded
-from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
-from vlgate.models.checkpoints.load_errors import tried
-from vlgate.models.cross.answer_lists import MODES, AnswerList, answer_list, answers_file, read_answers
-from vlgate.models.cross.cross_encoder import Inputs, MatchingHead, Preparation, QuestionAnswerer
+from vlgate.models.checkpoints.architecture import Architecture
+from vlgate.models.cross.answer_lists import answer_list, answers_file
+from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation
+from vlgate.models.specs import Options
 from vlgate.types import Ask, Attended, FloatArray
 
 if TYPE_CHECKING:
     import torch
 
-
-# Optimal transport between two sets of features, by which ViLT aligns words with patches.
 
 ROUNDS = 1000
 STEP = 0.1
@@ -40,15 +37,7 @@ def transport(cost: FloatArray, rounds: int = ROUNDS, step: float = STEP) -> Flo
 
     Inexact proximal point iterations (Xie et al., UAI 2020), which approach the cheapest plan as the rounds grow.
 
-    Args:
-        cost: the cost of moving from each row to each column, shape (m, n).
-        rounds: the number of iterations.
-        step: how far each iteration keeps to the plan before it; a smaller one is faster and less stable.
-
     Returns: the plan, shape (m, n): its rows sum to 1/m and its columns to about 1/n.
-
-    >>> transport(np.array([[0.0, 1.0], [1.0, 0.0]])).round(3).tolist()
-    [[0.5, 0.0], [0.0, 0.5]]
     """
     m, n = cost.shape
     kernel = np.exp(-cost / step)
@@ -74,13 +63,8 @@ ALIGNMENT = "word-region alignment"
 def aligned(reply: Any, length: int, grid: torch.Tensor, tokens: list[list[str]], texts: list[str]) -> list[Attended]:
     """Return the alignment of each of n requests.
 
-    Args:
-        reply: the output of a ``ViltModel``, whose last hidden state has the text first, then the class token of the
-            image and its patches.
-        length: the length that the texts are padded to.
-        grid: which patches of each request's image are real, shape (n, h, w).
-        tokens: the tokens of each text, both ends included, without padding.
-        texts: the texts.
+    ``reply``: the output of a ``ViltModel``, whose last hidden state has the text first, then the class token of the
+    image and its patches. ``grid``: which patches of each request's image are real, shape (n, h, w).
     """
     states = reply.last_hidden_state.float().cpu().double().numpy()
     found = []
@@ -119,7 +103,6 @@ def aligned(reply: Any, length: int, grid: torch.Tensor, tokens: list[list[str]]
 # so there is no threshold. transformers has no class with the two-class head, and the checkpoints on the hub do not
 # contain it.
 
-DEFAULT = "dandelin/vilt-b32-finetuned-coco"
 _RETRIEVAL = Architecture(kind="vilt", model="ViltForImageAndTextRetrieval", processor="ViltProcessor")
 
 
@@ -134,16 +117,12 @@ def pooled(vilt: Any, inputs: Inputs) -> torch.Tensor:
 
 
 def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[str]) -> list[Attended]:
-    """Return how each request's words align with the patches of its image; see ``vlgate.models.cross.vilt``."""
     reply, real = _reply(model.vilt, inputs)
     return aligned(reply, inputs.input_ids.shape[1], real, tokens, texts)
 
 
 def rollout(model: Any, inputs: Inputs, texts: list[str]) -> list[Attended]:
-    """Return how much of each patch is in the token that the score of each request is computed from.
-
-    Source: Abnar and Zuidema, ACL 2020; see ``vlgate.models.attention``.
-    """
+    """Return how much of each patch is in the token that the score of each request is computed from."""
     reply, real = _reply(model.vilt, inputs, attentions=True)
     start = inputs.input_ids.shape[1] + 1
     found = []
@@ -197,26 +176,16 @@ def _positions(embeddings: Any, size: tuple[int, int], padded: tuple[int, int]) 
     return found
 
 
-def preparation(model: Any, processor: Any) -> Preparation:
-    """Return the preparation of images and texts for a ViLT; published checkpoints have 40 token positions."""
-    return Preparation(processor, model.config.max_position_embeddings, model)
-
-
 def _rank(model: Any, inputs: Inputs) -> torch.Tensor:
     found: torch.Tensor = model.rank_output(pooled(model.vilt, inputs))
     return found
 
 
-HEAD = MatchingHead(
-    default=DEFAULT,
-    architecture=_RETRIEVAL,
-    logits=_rank,
-    places=lambda config: config.max_position_embeddings,
-    match=None,
-    align=alignment,
-    roll=rollout,
-)
-check, build = HEAD.check, HEAD.build
+def _places(config: Any) -> int:
+    return int(config.max_position_embeddings)  # 40 in published checkpoints
+
+
+RANKING = MatchingHead(architecture=_RETRIEVAL, logits=_rank, places=_places, match=None, align=alignment, roll=rollout)
 
 
 # ``vilt-vqa:WEIGHTS``: ViLT fine-tuned to choose among the answers of VQA v2 (Kim et al. 2021, section 4.4).
@@ -225,7 +194,6 @@ check, build = HEAD.check, HEAD.build
 # the label with the highest logit of all. The labels are in the checkpoint's ``config.json``; ``answers=FILE`` gives
 # others.
 
-VQA_DEFAULT = "dandelin/vilt-b32-finetuned-vqa"
 _ANSWERING = Architecture(kind="vilt", model="ViltForQuestionAnswering", processor="ViltProcessor")
 _WHERE = "the labels in the order of its logits, which a published checkpoint has as id2label in its config.json"
 
@@ -233,62 +201,22 @@ _WHERE = "the labels in the order of its logits, which a published checkpoint ha
 class LabelReplies:
     """Replies of a classifier over a fixed list of labels."""
 
-    def __init__(self, model: Any, answers: AnswerList) -> None:
-        """Use a ``ViltForQuestionAnswering`` with the names of its labels."""
+    def __init__(self, model: Any, _: Preparation, options: Options, folder: Path) -> None:
+        file, config = answers_file(options["answers"], folder, None, ()), model.config
         self._model = model
-        self._answers = answers
+        self._answers = answer_list(file, config.id2label, config.num_labels, mode=options["mode"], where=_WHERE)
+        self.mark = self._answers.fingerprint
 
     @property
     def note(self) -> str:
-        """A note with the number of choices so far that the model cannot give; "" for none."""
         return self._answers.note
 
     def check(self, questions: Sequence[Ask]) -> None:
-        """Raise NoReplyError for questions with a choice that is not a label."""
         self._answers.check(questions)
 
     def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
-        """Return the best choice of each question, or the best of all labels."""
         logits = self._model.classifier(pooled(self._model.vilt, inputs)).float().cpu().numpy().astype(np.float64)
         return self._answers.choose(logits, questions)
 
 
-def _parsed(weights: str, folder: Path) -> tuple[Pretrained, str, Path | None]:
-    name, options = split_options(weights, ("mode", "answers"))
-    mode = checked_option("mode", options.get("mode", MODES[0]), MODES)
-    file = answers_file(options.get("answers", ""), folder, None, ())
-    return pretrained(name, folder, default=VQA_DEFAULT), mode, file
-
-
-def check_vqa(weights: str, folder: Path) -> None:
-    """Check the options and the files of a local checkpoint. Imports no torch.
-
-    Raises: ModelLoadError if an option is unknown, or if files are missing.
-    """
-    source, _, file = _parsed(weights, folder)
-    check_local(source, _ANSWERING)
-    if file is not None:
-        read_answers(file)
-
-
-def build_vqa(
-    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32"
-) -> QuestionAnswerer:
-    """Load a ViLT that answers questions.
-
-    Args:
-        weights: a hub repository or a local folder (empty for ``VQA_DEFAULT``), then ``?mode=open`` for answers that
-            are not restricted to the question's choices, and ``&answers=FILE`` for the names of the labels.
-        folder: the folder that the user started in.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
-    """
-    source, mode, file = _parsed(weights, folder)
-    model, processor, what = loaded(_ANSWERING, source, device=device, dtype=dtype)
-    config = model.config
-    answers = answer_list(file, config.id2label, config.num_labels, mode=mode, where=_WHERE)
-    replies = LabelReplies(model, answers)
-    found = QuestionAnswerer(replies, preparation(model, processor), fingerprint=f"{what} {answers.fingerprint}")
-    return tried(found, source.asked)
+VQA = AnsweringHead(architecture=_ANSWERING, places=_places, replies=LabelReplies)

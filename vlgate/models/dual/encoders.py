@@ -9,30 +9,18 @@ scores; if a model was trained with a sigmoid, they give the decision threshold.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError, NoReplyError
-from vlgate.models.attention import (
-    Encoders,
-    Frame,
-    centre,
-    eager,
-    grad_cams,
-    last_grid,
-    mean_of_heads,
-    patches_rolled_out,
-    whole,
-)
-from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, read_config, weights_form
+from vlgate.models import attention
+from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
 from vlgate.models.checkpoints.inputs import cut_off, prepared, rows_as_keys, stacked
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
-from vlgate.models.dual.families import FAMILIES, Family, context, family_of
-from vlgate.models.dual.features import TRIED, apart, in_groups, sigmoid_threshold, threshold_note, told, unit_rows
-from vlgate.models.text.control_tokens import ControlTokens
+from vlgate.models.dual.families import Family, context, family_of
+from vlgate.models.dual.features import TRIED, CosineModel, apart, in_groups, told, unit_rows
 from vlgate.types import Attended, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
@@ -40,37 +28,22 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-class DualModel:
+class DualModel(CosineModel):
     """A dual encoder of transformers.
 
-    ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid says yes; None for other
-    models, which only rank. ``note`` is a note for the readers of the results ("" for nothing), and ``cut_texts`` holds
-    all texts so far that were longer than the model's context and lost their end. ``reading`` says whether texts are
-    read with their padding; it is empty until the first texts are encoded.
+    ``reading`` says whether texts are read with their padding; it is empty until the first texts are encoded.
     """
 
     def __init__(self, model: Any, tokenizer: Any, image_processor: Any, *, family: Family, fingerprint: str) -> None:
-        """Wrap a model in evaluation mode, with its tokenizer (whose padding side is set) and image processor."""
         tokenizer.padding_side = "right"  # as in training, whatever was saved: positions are counted from the left
-        self.fingerprint = fingerprint
-        self.cut_texts: set[str] = set()
-        self.decision_threshold = sigmoid_threshold(model)
-        self.note = threshold_note(self.decision_threshold)
+        super().__init__(model, tokenizer, fingerprint=fingerprint)
         self.reading = ""
-        self._model = model
-        self._tokenizer = tokenizer
         self._image_processor = image_processor
         self._family = family
-        self._control = ControlTokens(tokenizer)
         self._length = context(family, model.config, tokenizer)
         self._padding = family.padding
 
     def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
-        """Encode images.
-
-        Returns: rows of length 1, shape (n, d).
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
-        """
         import torch
 
         found = prepared(images, self._prepare)
@@ -80,66 +53,45 @@ class DualModel:
             inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
             return unit_rows(_features(self._model.get_image_features(**inputs)))
 
-    def encode_texts(self, texts: Sequence[str]) -> FloatArray:
-        """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
-
-        Returns: rows of length 1, shape (n, d).
-        Raises: NoReplyError for texts that hold a control token, or have no tokens.
-        """
-        import torch
-
-        self._control.check([(self._cased(text),) for text in texts])
-        with torch.inference_mode():
-            if not self.reading:
-                self._try_short()
-            return unit_rows(self._encoded_texts(texts))
+    def _features_of(self, texts: Sequence[str]) -> torch.Tensor:
+        if not self.reading:
+            self._try_short()
+        return self._encoded_texts(texts)
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the tokens of each text; longer texts are cut, as in ``encode_texts``."""
         return rows_as_keys(self._tokens(texts)["input_ids"])
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return a Grad-CAM for each pair, or nothing if the image encoder has no grid of features.
-
-        Raises: ImageError for the first image that cannot be decoded.
-        """
         import torch
 
         def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
-            """The inputs of the network."""
             found = prepared(images, self._prepare)
             return torch.cat([one["pixel_values"] for one in found]).to(self._model.device, self._model.dtype)
 
         if self._family.name == "siglip2":  # its patches form a grid of any shape
             return []
-        encoders = Encoders(
-            grid=last_grid(self._model.vision_model),
+        encoders = attention.Encoders(
+            grid=attention.last_grid(self._model.vision_model),
             frame=self._frame,
             prepare=pixels,
             encode_images=lambda images: _features(self._model.get_image_features(pixel_values=images)),
             encode_texts=self._encoded_texts,
         )
-        return grad_cams(pairs, encoders)
+        return attention.grad_cams(pairs, encoders)
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return the rollout of the image encoder for each pair; nothing if its patches do not form a square.
-
-        It does not depend on the text.
-
-        Raises: ImageError for the first image that cannot be decoded.
-        """
+        """Return the rollout of the image encoder for each pair; nothing if its patches do not form a square."""
         network = getattr(self._model.vision_model, "encoder", None)
         if self._family.name == "siglip2" or not hasattr(network, "layers"):
             return []
         layers = {image: self._attention_of(image) for image in dict.fromkeys(pair.image for pair in pairs)}
         frames = {image: self._frame(image.load().size) for image in layers}
-        found = [patches_rolled_out(layers[pair.image], pair.text, frames[pair.image]) for pair in pairs]
+        found = [attention.patches_rolled_out(layers[pair.image], pair.text, frames[pair.image]) for pair in pairs]
         return [one for one in found if one is not None]
 
     @property
-    def _frame(self) -> Frame:
-        """The part of an image that the network is given."""
-        return centre if getattr(self._image_processor, "do_center_crop", False) else whole
+    def _frame(self) -> attention.Frame:
+        return attention.centre if getattr(self._image_processor, "do_center_crop", False) else attention.whole
 
     def _attention_of(self, image: LazyImage) -> list[FloatArray]:
         """The attention of each layer of the image encoder, the mean over heads, each of shape (tokens, tokens)."""
@@ -147,9 +99,9 @@ class DualModel:
 
         [inputs] = prepared([image], self._prepare)
         pixels = inputs["pixel_values"].to(self._model.device, self._model.dtype)
-        with torch.inference_mode(), eager(self._model):
+        with torch.inference_mode(), attention.eager(self._model):
             seen = self._model.vision_model(pixel_values=pixels, output_attentions=True).attentions or ()
-        return mean_of_heads(seen, 0)
+        return attention.mean_of_heads(seen, 0)
 
     def _encoded_texts(self, texts: Sequence[str]) -> torch.Tensor:
         tokens = self._tokens(texts)
@@ -161,7 +113,6 @@ class DualModel:
             raise NoReplyError(empty, f"the text {texts[empty[0]]!r} has no tokens, so the model has no features of it")
 
         def encode(places: list[int], longest: int) -> torch.Tensor:
-            """The features of some of the texts."""
             return self._encoded({name: rows[places, :longest] for name, rows in tokens.items()})
 
         return in_groups(lengths, self._model.device.type, encode)
@@ -229,61 +180,29 @@ def _check_words(source: Pretrained, tokenizer: Any, known: int) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedFamily:
-    """The name before the colon of ``--model``: a family, or ``dual`` for any of them."""
-
-    name: str
-    default: str = ""
-
-    def check(self, weights: str, folder: Path) -> None:
-        """Check the file names and the configuration of a local folder. Imports no torch.
-
-        Raises: ModelLoadError if files are missing, or if the checkpoint is of another family.
-        """
-        source = pretrained(weights, folder, default=self.default)
-        if source.local:
-            self._family(source)
-            weights_form(folder_of(source))
-
-    def build(self, weights: str = "", *, folder: Path, device: str = "cpu", dtype: str = "float32") -> DualModel:
-        """Load a dual encoder.
-
-        Args:
-            weights: a hub repository or a local folder; see ``hub.pretrained``. Empty for the family's default.
-            folder: the folder that the user started in.
-            device: a name that ``torch.device`` takes.
-            dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-        Raises: ModelLoadError if the checkpoint cannot be loaded or is of another family.
-        """
-        source = pretrained(weights, folder, default=self.default)
-        family = self._family(source)
-        try:
-            import transformers
-        except ModuleNotFoundError as error:
-            raise missing_package(error.name or "transformers", "hf") from None
-        tokenizer = load_processor(transformers.AutoTokenizer, source)
-        # Pillow resizes as in training; torchvision's results differ slightly.
-        images = load_processor(transformers.AutoImageProcessor, source, backend="pil")
-        cls = getattr(transformers, family.model_types[read_config(source)["model_type"]])
-        model = load_model(cls, source, device=device, dtype=dtype, may_miss=family.may_miss)
-        _check_words(source, tokenizer, model.config.text_config.vocab_size)
-        what = (identity(source), transformers.__version__, classes_of(tokenizer, images), dtype)
-        return DualModel(model, tokenizer, images, family=family, fingerprint=" ".join(what))
-
-    def _family(self, source: Pretrained) -> Family:
-        name = "" if self.name == "dual" else self.name
-        return family_of(read_config(source), folder_of(source), asked=source.asked, name=name)
+def check(weights: str, folder: Path, *, name: str = "dual") -> None:
+    source, _ = requested(name, weights, folder)
+    if source.local:
+        _family(name, source)
+        weights_form(folder_of(source))
 
 
-_NAMED = {family.name: NamedFamily(name=family.name, default=family.default) for family in FAMILIES}
-CLIP = _NAMED["clip"]
-SIGLIP = _NAMED["siglip"]
-SIGLIP2 = _NAMED["siglip2"]
-ALIGN = _NAMED["align"]
-ALTCLIP = _NAMED["altclip"]
-METACLIP2 = _NAMED["metaclip2"]
-CHINESE_CLIP = _NAMED["chinese-clip"]
-TIPSV2 = _NAMED["tipsv2"]
-DUAL = NamedFamily(name="dual")
+def build(
+    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32", *, name: str = "dual"
+) -> DualModel:
+    source, _ = requested(name, weights, folder)
+    family = _family(name, source)
+    transformers = library("transformers")
+    tokenizer = load_processor(transformers.AutoTokenizer, source)
+    # Pillow resizes as in training; torchvision's results differ slightly.
+    images = load_processor(transformers.AutoImageProcessor, source, backend="pil")
+    cls = getattr(transformers, family.model_types[read_config(source)["model_type"]])
+    model = load_model(cls, source, device=device, dtype=dtype, may_miss=family.may_miss)
+    _check_words(source, tokenizer, model.config.text_config.vocab_size)
+    what = (identity(source), transformers.__version__, classes_of(tokenizer, images), dtype)
+    return DualModel(model, tokenizer, images, family=family, fingerprint=" ".join(what))
+
+
+def _family(name: str, source: Pretrained) -> Family:
+    wanted = "" if name == "dual" else name
+    return family_of(read_config(source), folder_of(source), asked=source.asked, name=wanted)

@@ -15,20 +15,12 @@ from vlgate.errors import ModelLoadError, nearest
 class Family:
     """How the models of a family read texts.
 
-    Args:
-        name: the name, as in ``--model NAME:``.
-        model_types: from the ``model_type`` of a configuration to the class of transformers.
-        default: the hub repository if the user names none.
-        padding: whether texts are padded to the longest of a batch or, as in training, always to the context.
-        length: the context in tokens, if it was shorter in training than the number of positions.
-        mask: whether the text encoder gets a mask of the padding.
-        lowercase: whether texts must be put in lower case, as in training, because the tokenizer may not do it.
-        may_miss: regular expressions of weights that may be missing, because features do not depend on them.
+    ``model_types``: from the ``model_type`` of a configuration to the class of transformers. ``length``: the context in
+    tokens, if it was shorter in training than the number of positions.
     """
 
     name: str
     model_types: Mapping[str, str]
-    default: str
     padding: Literal["longest", "max_length"] = "longest"
     length: int | None = None
     mask: bool = True
@@ -37,58 +29,33 @@ class Family:
 
 
 FAMILIES = (
-    Family(name="clip", model_types={"clip": "CLIPModel"}, default="openai/clip-vit-base-patch32"),
+    Family(name="clip", model_types={"clip": "CLIPModel"}),
     # The SigLIP encoders read the last position, which is padding for nearly every text, and get no mask. So padding
     # other than that of training changes the features (Zhai et al. 2023; transformers' pages on both models).
-    Family(
-        name="siglip",
-        model_types={"siglip": "SiglipModel"},
-        default="google/siglip-base-patch16-224",
-        padding="max_length",
-        mask=False,
-    ),
+    Family(name="siglip", model_types={"siglip": "SiglipModel"}, padding="max_length", mask=False),
     # Checkpoints of a fixed resolution are SiglipModels with Gemma's tokenizer, NaFlex checkpoints are Siglip2Models.
     Family(
         name="siglip2",
         model_types={"siglip": "SiglipModel", "siglip2": "Siglip2Model"},
-        default="google/siglip2-base-patch16-224",
         padding="max_length",
         mask=False,
         lowercase=True,
     ),
     # Training used 64 of the 512 positions. The feature is the state of the first token; BERT's pooler is not used.
-    Family(
-        name="align",
-        model_types={"align": "AlignModel"},
-        default="kakaobrain/align-base",
-        length=64,
-        may_miss=(r"text_model\.pooler\..*",),
-    ),
+    Family(name="align", model_types={"align": "AlignModel"}, length=64, may_miss=(r"text_model\.pooler\..*",)),
     # The authors use 77 of the 512 positions (FlagAI, examples/AltCLIP).
-    Family(name="altclip", model_types={"altclip": "AltCLIPModel"}, default="BAAI/AltCLIP", length=77),
-    Family(
-        name="metaclip2",
-        model_types={"metaclip_2": "MetaClip2Model"},
-        default="facebook/metaclip-2-worldwide-huge-quickgelu",
-    ),
+    Family(name="altclip", model_types={"altclip": "AltCLIPModel"}, length=77),
+    Family(name="metaclip2", model_types={"metaclip_2": "MetaClip2Model"}),
     # The authors use 52 of the 512 positions (OFA-Sys/Chinese-CLIP, cn_clip/clip/utils.py), and no pooler of BERT.
     Family(
         name="chinese-clip",
         model_types={"chinese_clip": "ChineseCLIPModel"},
-        default="OFA-Sys/chinese-clip-vit-base-patch16",
         length=52,
         may_miss=(r"text_model\.pooler\..*",),
     ),
     # The feature of a text is the mean over its tokens; the logit scale is in no published checkpoint.
-    Family(
-        name="tipsv2",
-        model_types={"tipsv2": "Tipsv2Model"},
-        default="google/tipsv2-b14",
-        length=64,
-        may_miss=(r"temperature",),
-    ),
+    Family(name="tipsv2", model_types={"tipsv2": "Tipsv2Model"}, length=64, may_miss=(r"temperature",)),
 )
-NAMES = tuple(family.name for family in FAMILIES)
 # Architectures that resemble a dual encoder, and what to do with them.
 _ELSEWHERE: Mapping[str, str] = {
     "blip": "for its contrastive score, write blip-itc:{}",
@@ -103,17 +70,6 @@ _GEMMA_WORDS = 256_000
 
 
 def family_of(config: Mapping[str, Any], folder: Path, *, asked: str, name: str = "") -> Family:
-    """Return the family of a checkpoint.
-
-    Args:
-        config: the content of its ``config.json``.
-        folder: its folder on this machine.
-        asked: what the user wrote, for messages.
-        name: the family that the user named; empty if any is right.
-
-    Raises: ModelLoadError if the checkpoint is not of one of ``FAMILIES``, or is of another than the user named; the
-        message names the right one.
-    """
     model_type = str(config.get("model_type", ""))
     fit = [family for family in FAMILIES if model_type in family.model_types]
     if not fit:
@@ -142,13 +98,6 @@ def _has_gemmas_tokenizer(config: Mapping[str, Any], folder: Path) -> bool:
 
 
 def context(family: Family, config: Any, tokenizer: Any) -> int:
-    """Return the context of a model in tokens, special tokens included.
-
-    Args:
-        family: the family of the model.
-        config: the model's configuration, an object of transformers.
-        tokenizer: its tokenizer, whose ``model_max_length`` is huge if none was saved.
-    """
     text = config.text_config
     # XLM-RoBERTa numbers positions from the padding token's id + 1, so 514 positions are 512 tokens.
     lost = text.pad_token_id + 1 if family.name == "altclip" else 0

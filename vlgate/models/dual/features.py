@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.errors import described
+from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import FloatArray
 
 if TYPE_CHECKING:
     import torch
-
-
-# Compute the cosine scores of dual encoders, and the cosine above which a model says yes.
 
 
 def unit_rows(features: torch.Tensor) -> FloatArray:
@@ -31,18 +29,46 @@ def sigmoid_threshold(model: Any) -> float | None:
 
     Only a model that was trained on single pairs has a bias; its probability of a match is
     sigmoid(scale * cosine + bias) (SigLIP, arXiv:2303.15343, section 3.2).
-
-    Returns: None for a model without a bias, which only ranks.
     """
     bias = getattr(model, "logit_bias", None)
     return None if bias is None else -float(bias.item()) / math.exp(float(model.logit_scale.item()))
 
 
 def threshold_note(threshold: float | None) -> str:
-    """Return a note about a threshold for the readers of the results; empty for None."""
     if threshold is None:
         return ""
     return f"says yes if the sigmoid that it was trained with is above 1/2, that is, at a cosine above {threshold:.4f}"
+
+
+class CosineModel:
+    """A dual encoder, whose score is the cosine of the features of image and text.
+
+    ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid says yes; None for other
+    models, which only rank. ``note`` is a note for the readers of the results ("" for nothing), and ``cut_texts`` holds
+    all texts so far that were longer than the model's context and lost their end.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str, note: str = "") -> None:
+        self.decision_threshold = sigmoid_threshold(model)
+        self.note = "; ".join(filter(None, (note, threshold_note(self.decision_threshold))))
+        self.fingerprint = fingerprint
+        self.cut_texts: set[str] = set()
+        self._model = model
+        self._tokenizer = tokenizer
+        self._control = ControlTokens(tokenizer)
+
+    def encode_texts(self, texts: Sequence[str]) -> FloatArray:
+        import torch
+
+        self._control.check([(self._cased(text),) for text in texts])
+        with torch.inference_mode():
+            return unit_rows(self._features_of(texts))
+
+    def _cased(self, text: str) -> str:
+        return text
+
+    def _features_of(self, texts: Sequence[str]) -> torch.Tensor:
+        raise NotImplementedError
 
 
 # Encode texts without the padding that makes all of them as long as a model's context.
@@ -65,12 +91,8 @@ _MISFITS = (RuntimeError, ValueError, LookupError, TypeError, AttributeError)
 def in_groups(lengths: Sequence[int], device: str, encode: Callable[[list[int], int], torch.Tensor]) -> torch.Tensor:
     """Encode texts in groups of similar length.
 
-    Args:
-        lengths: the number of tokens of each of n texts, n > 0.
-        device: the name of the device, such as ``cpu`` or ``cuda:1``.
-        encode: takes the positions of some texts and the length of the longest; returns their features, shape (m, d).
-
-    Returns: the features of all texts in their order, shape (n, d).
+    ``lengths``: the number of tokens of each of n texts, n > 0. ``encode``: takes the positions of some texts and the
+    length of the longest; returns their features, shape (m, d).
     """
     import torch
 
@@ -84,15 +106,7 @@ def in_groups(lengths: Sequence[int], device: str, encode: Callable[[list[int], 
 
 
 def apart(full: torch.Tensor, cut: Callable[[], torch.Tensor]) -> float | str:
-    """Compare the features of texts with their padding and without it.
-
-    Args:
-        full: features of shape (n, d), with the padding.
-        cut: encodes the same texts without it.
-
-    Returns: the largest difference of a component of the features, scaled to length 1; if it is more than rounding, or
-        if the model cannot encode the texts without padding, a sentence that says so.
-    """
+    """Compare the features of texts with their padding and without it."""
     from torch.nn.functional import normalize
 
     try:
@@ -108,7 +122,6 @@ def apart(full: torch.Tensor, cut: Callable[[], torch.Tensor]) -> float | str:
 
 
 def told(found: float | str) -> str:
-    """Return a note for the readers of the results about what ``apart`` found."""
     if isinstance(found, str):
         return f"texts are read with their padding: {found}"
     return f"texts are read without their padding, which changes those of {len(TRIED)} texts by at most {found:.1g}"

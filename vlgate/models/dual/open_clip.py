@@ -11,18 +11,14 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.attention import Encoders, centre, grad_cams, last_grid, padded, whole
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.inputs import prepared, rows_as_keys, stacked
-from vlgate.models.dual.features import TRIED, apart, in_groups, sigmoid_threshold, threshold_note, told, unit_rows
+from vlgate.models.dual.features import TRIED, CosineModel, apart, in_groups, told, unit_rows
 from vlgate.models.dual.open_clip_parts import assumptions, create, refuse_code, tokenizer_of, transform_of
 from vlgate.models.dual.open_clip_weights import check_names, check_sizes, identity, parse, shapes, weights_file
-from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import Attended, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
     from PIL.Image import Image
-
-
-# Encode texts with an open_clip model: without padding, if its text encoder is causal and read at the end token.
 
 
 class Texts:
@@ -34,7 +30,6 @@ class Texts:
     """
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
-        """Wrap a model in evaluation mode, and its tokenizer."""
         self.note = ""
         self._model = model
         self._tokenizer = tokenizer
@@ -43,10 +38,6 @@ class Texts:
         self._padding: int | None = None  # the token that fills up short texts; None as long as they are not cut
 
     def encode(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Encode the tokens of n texts, shape (n, context).
-
-        Returns: features of any length, shape (n, d).
-        """
         if not self.note:
             self._try()
         if self._padding is None:
@@ -71,7 +62,6 @@ class Texts:
         self._padding = None if isinstance(found, str) else padding
 
     def _lengths(self, tokens: torch.Tensor, padding: int) -> list[int]:
-        """The number of tokens of each text up to its end token."""
         import torch
 
         last: list[int] = ((tokens != padding) * torch.arange(1, tokens.shape[1] + 1)).amax(dim=1).tolist()
@@ -123,26 +113,14 @@ def _encoder(model: Any) -> Any:
             self.model = model
 
         def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-            """Return features of shape (n, d)."""
             features: torch.Tensor = self.model.encode_text(tokens, normalize=False)
             return features
 
     return Encoder()
 
 
-# ``open_clip:ARCH/TAG``: the dual encoders of open_clip (CLIP, SigLIP, CoCa and relatives).
-#
-# The score is the cosine. The logit scale and bias do not change the order of two scores; if a model has a bias, as
-# SigLIP does, they give the decision threshold.
-
-
-class OpenClip:
-    """A dual encoder of open_clip.
-
-    ``decision_threshold`` is the cosine above which a model that was trained with a sigmoid says yes; None for other
-    models, which only rank. ``note`` is a note for the readers of the results ("" for nothing), and ``cut_texts`` holds
-    all texts so far that were longer than the model's context and lost their end.
-    """
+class OpenClip(CosineModel):
+    """A dual encoder of open_clip."""
 
     def __init__(
         self,
@@ -154,14 +132,7 @@ class OpenClip:
         note: str,
         fingerprint: str,
     ) -> None:
-        """Wrap a model of open_clip in evaluation mode, with its tokenizer and the transform of its images."""
-        self.decision_threshold = sigmoid_threshold(model)
-        self.note = "; ".join(part for part in (note, threshold_note(self.decision_threshold)) if part)
-        self.fingerprint = fingerprint
-        self.cut_texts: set[str] = set()
-        self._model = model
-        self._tokenizer = tokenizer
-        self._control = ControlTokens(tokenizer)
+        super().__init__(model, tokenizer, fingerprint=fingerprint, note=note)
         self._prepare = prepare
         self._texts = Texts(model, tokenizer)
         self._device = next(model.parameters()).device
@@ -169,52 +140,30 @@ class OpenClip:
 
     @property
     def aspect(self) -> str:
-        """In which frame an image is seen: "stretched", "padded", or "cropped" to a square."""
         frames = {"squash": "stretched", "longest": "padded"}
         return frames.get(self._model.visual.preprocess_cfg.get("resize_mode", ""), "cropped")
 
     @property
     def reading(self) -> str:
-        """Whether texts are read with their padding; empty until the first texts are encoded."""
         return self._texts.note
 
     def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
-        """Encode images.
-
-        Returns: rows of length 1, shape (n, d).
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for refused images.
-        """
         import torch
 
         with torch.inference_mode():
             pixels = stacked(prepared(images, self._prepare), self._device).to(self._dtype)
             return unit_rows(self._model.encode_image(pixels, normalize=False))
 
-    def encode_texts(self, texts: Sequence[str]) -> FloatArray:
-        """Encode texts; longer texts are cut at the model's context and added to ``cut_texts``.
-
-        Returns: rows of length 1, shape (n, d).
-        Raises: NoReplyError for texts that hold a control token.
-        """
-        import torch
-
-        self._control.check([(text,) for text in texts])
-        with torch.inference_mode():
-            return unit_rows(self._texts.encode(self._tokens(texts)))
+    def _features_of(self, texts: Sequence[str]) -> torch.Tensor:
+        return self._texts.encode(self._tokens(texts))
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the tokens of each text; longer texts are cut, as in ``encode_texts``."""
         return rows_as_keys(self._tokens(texts))
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return a Grad-CAM for each pair, or nothing if the image encoder has no grid of features.
-
-        Raises: ImageError for the first image that cannot be decoded.
-        """
         import torch
 
         def pixels(images: Sequence[LazyImage]) -> torch.Tensor:
-            """The inputs of the network."""
             return torch.stack(prepared(images, self._prepare)).to(self._device, self._dtype)
 
         visual = self._model.visual
@@ -247,31 +196,15 @@ def _cut_off(tokenizer: Any, texts: Sequence[str], tokens: torch.Tensor) -> list
 
 
 def _differ(wide: torch.Tensor, tokens: torch.Tensor, length: int) -> list[bool]:
-    """Return which rows differ in their first tokens."""
     found: list[bool] = (wide[:, :length] != tokens[:, :length]).any(dim=1).tolist()
     return found
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that weights are named, and that local ones exist. Imports neither torch nor open_clip.
-
-    Raises: ModelLoadError if not.
-    """
     parse(weights, folder)
 
 
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> OpenClip:
-    """Load an open_clip model.
-
-    Args:
-        weights: the part after ``open_clip:``; see ``names.parse``.
-        folder: the folder that the user started in.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``; the layer norms stay in float32.
-        seed: for ``ARCH/random`` only.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded; the message says what was looked for and what to do.
-    """
     source = parse(weights, folder)
     try:
         import open_clip

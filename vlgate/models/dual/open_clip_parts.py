@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# Take the settings that a file of weights lacks from open_clip's list of published weights.
-
 _PREPROCESSING = ("mean", "std", "interpolation", "resize_mode")
 
 
@@ -28,8 +26,6 @@ def assumptions(source: OpenClipName) -> str:
     """Return a note on the settings that had to be assumed.
 
     A file of weights does not contain them, and the published weights of its architecture disagree on them.
-
-    Returns: "" if nothing was assumed.
     """
     if source.kind != "file":
         return ""
@@ -81,16 +77,10 @@ def _has_quick_gelu(arch: str) -> bool:
     return bool(open_clip.get_model_config(arch).get("quick_gelu"))
 
 
-# Create the parts of an open_clip model: the network with its weights, its tokenizer and its image transform.
-
 PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 
 
 def refuse_code(source: OpenClipName) -> None:
-    """Refuse a configuration that asks transformers to run code of a repository.
-
-    Raises: ModelLoadError if it does, or if the configuration cannot be read.
-    """
     import open_clip
 
     try:
@@ -106,17 +96,6 @@ def refuse_code(source: OpenClipName) -> None:
 
 
 def create(source: OpenClipName, file: Path | None, *, device: str, dtype: str, seed: int) -> Any:
-    """Create the network, with its weights, in evaluation mode.
-
-    Args:
-        source: the parsed name of the model.
-        file: the file of its weights, for messages; None for an untrained model.
-        device: a name that ``torch.device`` takes.
-        dtype: a key of ``PRECISIONS``.
-        seed: the seed of an untrained model.
-
-    Raises: ModelLoadError if open_clip cannot build the network or load the weights.
-    """
     try:
         return _created(source, device, dtype, seed).eval()
     except damaged() as error:
@@ -166,10 +145,6 @@ def _created(source: OpenClipName, device: str, dtype: str, seed: int) -> Any:
 
 
 def tokenizer_of(source: OpenClipName) -> Any:
-    """Return the tokenizer of a model; it turns n texts into tokens of shape (n, context).
-
-    Raises: ModelLoadError if the tokenizer is missing or has no vocabulary.
-    """
     import open_clip
 
     try:
@@ -199,10 +174,7 @@ def _no_tokenizer(source: OpenClipName, why: str) -> str:
 
 
 def transform_of(source: OpenClipName, model: Any) -> Callable[[Image], torch.Tensor]:
-    """Return the function that prepares an image for a model, without random augmentation.
-
-    Raises: ModelLoadError if the model's configuration has settings that open_clip does not know.
-    """
+    """Return the function that prepares an image for a model, without random augmentation."""
     from open_clip.transform import PreprocessCfg, image_transform_v2
 
     settings = model.visual.preprocess_cfg

@@ -13,8 +13,6 @@ from vlgate.errors import ModelLoadError, nearest
 from vlgate.models.checkpoints.fingerprint import digest_path
 from vlgate.models.checkpoints.load_errors import damaged
 
-# Parse the weights after ``open_clip:``, and check them against the names that open_clip knows.
-
 CONFIG = "open_clip_config.json"
 # The files of weights that open_clip looks for in a folder, in its order.
 IN_FOLDER = ("open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin")
@@ -38,14 +36,6 @@ class OpenClipName:
 
 
 def parse(weights: str, folder: Path) -> OpenClipName:
-    """Parse the part after ``open_clip:``; imports nothing.
-
-    Args:
-        weights: one of ``ARCH/TAG``, ``ARCH//path/to/file``, a folder, ``hf-hub:ORG/NAME`` and ``ARCH/random``.
-        folder: the folder that the user started in; relative paths begin there.
-
-    Raises: ModelLoadError if no weights are named, or if a path does not exist.
-    """
     if weights.startswith(HUB):
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", weights.removeprefix(HUB)):
             raise ModelLoadError(f"open_clip:{weights} is not a hub repository; expected {HUB}ORG/NAME")
@@ -90,10 +80,6 @@ def _check_file(file: Path) -> None:
 
 
 def check_names(source: OpenClipName) -> None:
-    """Check the architecture and the tag against open_clip's own lists.
-
-    Raises: ModelLoadError with the nearest name if one is unknown.
-    """
     import open_clip
 
     if source.kind in ("folder", "hub"):
@@ -111,14 +97,8 @@ def check_names(source: OpenClipName) -> None:
         )
 
 
-# Find the file of weights of an open_clip model, read the shapes in it, and check them against the model.
-
-
 def weights_file(source: OpenClipName) -> Path | None:
-    """Return the local file of weights, downloaded from the hub if it is not cached yet; None for ``random``.
-
-    Raises: ModelLoadError with the file that was looked for, the folder that was searched, and what to do.
-    """
+    """Return the local file of weights, downloaded from the hub if it is not cached yet; None for ``random``."""
     import open_clip
     from open_clip.pretrained import download_pretrained_from_hf
 
@@ -157,8 +137,6 @@ def shapes(file: Path) -> dict[str, tuple[int, ...]]:
 
     A pickle is read as tensors only, so that no code in it is run. open_clip itself falls back to a full unpickling if
     that raises TypeError; a file that passes this function does not raise it.
-
-    Raises: ModelLoadError if the file is damaged or holds anything but tensors.
     """
     try:
         return _safe_shapes(file) if file.suffix == ".safetensors" else _pickled_shapes(file)
@@ -196,13 +174,6 @@ def check_sizes(source: OpenClipName, sizes: Mapping[str, tuple[int, ...]], mode
 
     open_clip interpolates positions that were trained for images or texts of another size, and sets a missing bias to
     0, which would give a wrong decision threshold.
-
-    Args:
-        source: the parsed name of the model; weights that open_clip publishes are not checked.
-        sizes: the shapes of the weights, by name.
-        model: the model that open_clip made.
-
-    Raises: ModelLoadError if the bias is missing, or if the positions are of another shape.
     """
     if source.kind not in ("file", "folder"):
         return

@@ -14,17 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from vlgate.asking.batching import OVERFLOW, out_of_memory
-from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, VlgateError, nearest
-from vlgate.models.checkpoints.hub import (
-    Pretrained,
-    folder_of,
-    identity,
-    pretrained,
-    read_config,
-    split_options,
-    weights_form,
-)
-from vlgate.models.checkpoints.load_errors import DAMAGED, missing_package, one_line
+from vlgate.errors import ModelLoadError, ModelReplyError, NoReplyError, VlgateError
+from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, read_config, requested, weights_form
+from vlgate.models.checkpoints.load_errors import DAMAGED, library, one_line
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
 from vlgate.models.dual.families import FAMILIES
 from vlgate.models.generative.engine import Engine, engine_for
@@ -33,11 +25,6 @@ from vlgate.models.generative.prompts import NO, VQASCORE, YES, choice_question,
 from vlgate.models.generative.reading import Asked
 from vlgate.types import TIED, Ask, Compare, FloatArray, Match, images_of
 
-OPTIONS = {
-    "score": ("vqascore", "yes-no", "likelihood", "likelihood-sum"),
-    "mode": ("choices", "generate"),
-    "device_map": ("one", "auto"),
-}
 MOST_NEW_TOKENS = 32
 _WRITTEN = "in upper or lower case, with or without a space before it"
 _CUT = f"of at most {MOST_NEW_TOKENS} tokens"
@@ -55,16 +42,11 @@ _THOUGHTLESS = "its template makes it think before it answers, and its thoughts 
 
 
 class Vlm:
-    """A generative model as a matcher and an answerer.
-
-    ``decision_threshold`` is 0.5 if the score is a probability, else None. ``neither`` holds the pairs so far whose
-    answer probably begins with neither yes nor no.
-    """
+    """A generative model as a matcher and an answerer."""
 
     def __init__(
         self, engine: Engine, *, score: str, mode: str, fingerprint: str, name: str = "vlm", dtype: str = "float32"
     ) -> None:
-        """Take a model, one of the values of each of ``OPTIONS``, and the model's name and precision, for messages."""
         self.fingerprint = fingerprint
         self._name, self._dtype = name, dtype
         self._compares = False
@@ -80,7 +62,6 @@ class Vlm:
 
     @property
     def note(self) -> str:
-        """How the model is asked, and how often it said neither yes nor no, which makes scores meaningless."""
         parts = [_MATCHES[self._score], _ANSWERS[self._mode]]
         if self._engine.prompter.thoughtless:
             parts.append(_THOUGHTLESS)
@@ -90,12 +71,6 @@ class Vlm:
         return "; ".join(parts)
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Score pairs by the option ``score``.
-
-        Returns: scores of shape (n,): a probability, or a log-likelihood in nats.
-        Raises: ImageError for the first image that cannot be decoded; NoReplyError for images that the processor
-            refuses, and for texts that hold a control token.
-        """
         self._engine.prompter.control.check([(pair.text,) for pair in pairs])
         with self._refusals(pairs):
             return self._scores(pairs)
@@ -122,25 +97,12 @@ class Vlm:
         return sums if self._score == "likelihood-sum" else sums / lengths
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Answer questions.
-
-        Returns: n answers: one of the question's choices, or ``TIED`` if the likeliest choices are equally likely; the
-            text that the model wrote if the question has no choices or ``mode`` is ``generate``.
-        Raises: as ``match``.
-        """
         self._check_texts(questions)
         with self._refusals(questions):
-            return self._answers(questions)
-
-    def _answers(self, questions: Sequence[Ask]) -> list[str]:
-        prompts = [(one.image, self._engine.prompter.prompt(choice_question(one))) for one in questions]
-        return self._answered(questions, prompts)
+            prompts = [(one.image, self._engine.prompter.prompt(choice_question(one))) for one in questions]
+            return self._answered(questions, prompts)
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
-        """Answer questions about several images, which come before the question in their order; else as ``answer``.
-
-        Raises: ModelLoadError if the model does not take several images; otherwise as ``match``.
-        """
         self.check_compare()
         self._check_texts(questions)
         with self._refusals(questions):
@@ -156,10 +118,6 @@ class Vlm:
         return [found[place] for place in range(len(questions))]
 
     def check_compare(self) -> None:
-        """Check once that the model sees each of two images in one prompt.
-
-        Raises: ModelLoadError if not.
-        """
         if not self._compares:
             check_several(self._engine, self._name, self._dtype)
             self._compares = True
@@ -174,11 +132,6 @@ class Vlm:
         return [found[place] for place in range(len(questions))]
 
     def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
-        """Answer questions as text alone, in the model's own words; their images are not looked at.
-
-        Raises: NoReplyError for all of them if the model cannot be asked without an image, and for texts that hold a
-            control token.
-        """
         self._check_texts(questions)
         try:
             return self._engine.generate_without_image(list(map(choice_question, questions)), MOST_NEW_TOKENS)
@@ -203,7 +156,6 @@ class Vlm:
             raise
 
     def _chosen(self, questions: Sequence[Ask | Compare], prompts: Sequence[Asked]) -> list[str]:
-        """The likeliest choice of each question, with the probabilities of a choice's forms added up."""
         wanted = [
             (place, choice, ids)
             for place, question in enumerate(questions)
@@ -221,11 +173,7 @@ class Vlm:
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that weights are named, that local ones are whole, and that the options are known; do not import torch.
-
-    Raises: ModelLoadError if not.
-    """
-    source, _ = _parse(weights, folder)
+    source, _ = requested("vlm", weights, folder)
     if source.local:
         _check_kind(source)
         weights_form(folder_of(source))
@@ -240,37 +188,14 @@ def _check_kind(source: Pretrained) -> None:
         )
 
 
-def _parse(weights: str, folder: Path) -> tuple[Pretrained, dict[str, str]]:
-    name, chosen = split_options(weights, tuple(OPTIONS))
-    for option, value in chosen.items():
-        if value not in OPTIONS[option]:
-            raise ModelLoadError(f"vlm:{weights}: {option}={value!r} is unknown; {nearest(value, OPTIONS[option])}")
-    return pretrained(name, folder), {option: values[0] for option, values in OPTIONS.items()} | chosen
-
-
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Vlm:
-    """Load a generative model.
-
-    Args:
-        weights: a hub repository or a folder, with the options ``score`` (``vqascore``, ``yes-no``, ``likelihood``,
-            ``likelihood-sum``), ``mode`` (``choices``, ``generate``) and ``device_map`` (``one`` device, or ``auto``
-            to spread the layers over several GPUs, with accelerate): ``ORG/NAME?score=yes-no&mode=generate``.
-        folder: the folder that relative paths start from.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
-    """
-    source, options = _parse(weights, folder)
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "transformers", "hf") from None
+    source, options = requested("vlm", weights, folder)
+    transformers = library("transformers")
     _check_kind(source)
     processor = load_processor(transformers.AutoProcessor, source)
     spread = {"device_map": "auto"} if options["device_map"] == "auto" else {}
     model = load_model(transformers.AutoModelForImageTextToText, source, device=device, dtype=dtype, **spread)
-    settings = " ".join(f"{name}={value}" for name, value in sorted(options.items()))
+    settings = " ".join(f"{name}={options[name]}" for name in ("device_map", "mode", "score"))
     what = f"{identity(source)} {transformers.__version__} {dtype} {classes_of(processor)} {settings}"
     engine = engine_for(model, processor)
     check_reading(engine, source.asked, dtype)

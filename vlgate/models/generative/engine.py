@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from vlgate.models.generative.reading import Asked, PromptReader, log_likelihood
 from vlgate.models.text.text_only import log_probabilities
 from vlgate.types import FloatArray, LazyImage
 
-# Computes a generative model's probabilities of next tokens and whole replies, and generates text.
-
+Reply = tuple[Asked, tuple[int, ...]]
+"""A prompt with its images, and the tokens of a reply."""
 # Architectures that need other inputs than an image and a question, or read the question from the image.
 _REFUSED = frozenset({"udop", "pix2struct", "fuyu", "git", "kosmos-2", "kosmos-2.5", "idefics"})
 
@@ -25,10 +25,6 @@ class Engine:
     padding_side = "left"
 
     def __init__(self, model: Any, processor: Any) -> None:
-        """Take an image-text-to-text model in evaluation mode.
-
-        Raises: ModelLoadError if the model is of a kind that is not supported.
-        """
         kind = model.config.model_type
         if kind in _REFUSED or not hasattr(processor, "tokenizer"):
             raise ModelLoadError(
@@ -51,10 +47,6 @@ class Engine:
         model.generation_config = self._greedy()
 
     def check_images(self, error: Exception, images: Sequence[Sequence[LazyImage]]) -> None:
-        """Find the images that the processor refuses, after a call about the images of n requests has raised an error.
-
-        Raises: NoReplyError for their requests; see ``vlgate.models.checkpoints.inputs.check_prepared``.
-        """
         prompt = self.prompter.prompt("Why?").text
         owners = [place for place, some in enumerate(images) for _ in some]
         shown = [image for some in images for image in some]
@@ -65,32 +57,23 @@ class Engine:
             raise NoReplyError(reasons, str(refused), reasons) from error
 
     def next_of(self, prompts: Sequence[Asked], groups: Sequence[Sequence[int]]) -> FloatArray:
-        """Return the probability that the next token is one of a group.
-
-        Args:
-            prompts: n prompts with their images.
-            groups: g groups of token ids.
-
-        Returns: probabilities, shape (n, g).
-        """
+        """Return the probability that the next token is one of each group of token ids, shape (prompts, groups)."""
         import torch
 
         with torch.inference_mode():
-            distinct = list(dict.fromkeys(prompts))
-            state = self._reader.read(distinct)
-            found = [state.next[:, list(group)].logsumexp(-1).exp() for group in groups]
-            rows = torch.stack(found, dim=1).cpu().numpy()
-        place = {prompt: row for row, prompt in enumerate(distinct)}
-        return np.asarray(rows[[place[prompt] for prompt in prompts]], dtype=np.float64)
+            distinct = {prompt: place for place, prompt in enumerate(dict.fromkeys(prompts))}
+            likely = self._next(list(distinct))
+            rows = torch.stack([likely[:, list(group)].logsumexp(-1).exp() for group in groups], dim=1).cpu().numpy()
+        return np.asarray(rows[[distinct[prompt] for prompt in prompts]], dtype=np.float64)
 
-    def likelihoods(self, wanted: Sequence[tuple[Asked, tuple[int, ...]]], *, ended: bool = False) -> FloatArray:
-        """Return the log-likelihoods of replies.
+    def _next(self, prompts: Sequence[Asked]) -> Any:
+        """The log-probabilities of the next token, shape (n, vocabulary)."""
+        return self._reader.read(prompts).next
 
-        Args:
-            wanted: n prompts with their images, each with the tokens of a reply.
-            ended: whether the reply must end after its tokens, with a token that ends a turn or a full stop.
+    def likelihoods(self, wanted: Sequence[Reply], *, ended: bool = False) -> FloatArray:
+        """Return the log-likelihoods of replies, in nats, shape (n,).
 
-        Returns: natural logarithms, shape (n,).
+        ``ended``: whether the reply must end after its tokens, with a token that ends a turn or a full stop.
         """
         import torch
 
@@ -99,21 +82,27 @@ class Engine:
             return found
         with torch.inference_mode():
             distinct = list(dict.fromkeys(prompt for prompt, _ in wanted))
-            place = {prompt: row for row, prompt in enumerate(distinct)}
-            state = self._reader.read(distinct)
-            ends = self._stops if ended else ()
+            likely = self._scorer(distinct, self._stops if ended else ())
             # Replies of similar length go together, so that there is little padding.
             order = sorted(range(len(wanted)), key=lambda number: len(wanted[number][1]))
             # Each reply takes a copy of its prompt's state: make at most as many copies at a time as prompts.
             for start in range(0, len(order), len(distinct)):
                 part = order[start : start + len(distinct)]
-                here = select(state, [place[wanted[number][0]] for number in part])
-                replies = [wanted[number][1] for number in part]
-                found[part] = log_likelihoods(self._model, here, replies, filler=self._filler, ends=ends)
+                found[part] = likely([wanted[number] for number in part])
         return found
 
+    def _scorer(self, prompts: Sequence[Asked], ends: Sequence[int]) -> Callable[[Sequence[Reply]], list[float]]:
+        """Read the prompts; return a function that scores replies to them, which one of ``ends`` must follow."""
+        place = {prompt: row for row, prompt in enumerate(prompts)}
+        state = self._reader.read(prompts)
+
+        def likely(some: Sequence[Reply]) -> list[float]:
+            here = select(state, [place[prompt] for prompt, _ in some])
+            return log_likelihoods(self._model, here, [ids for _, ids in some], filler=self._filler, ends=ends)
+
+        return likely
+
     def generate(self, prompts: Sequence[Asked], most: int) -> list[str]:
-        """Return what the model writes by greedy decoding, in at most ``most`` tokens."""
         if not prompts:
             return []
         inputs = self._reader.inputs([image for image, _ in prompts], [prompt.text for _, prompt in prompts])
@@ -169,7 +158,6 @@ class Engine:
 
 
 def _ends(model: Any, tokenizer: Any) -> list[int]:
-    """The tokens that end a turn, sorted."""
     listed = getattr(model.generation_config, "eos_token_id", None)
     found = {tokenizer.eos_token_id, *(listed if isinstance(listed, list) else [listed])}
     return sorted(int(one) for one in found if one is not None)
@@ -194,51 +182,32 @@ class EncoderDecoder(Engine):
     padding_side = "right"
 
     def __init__(self, model: Any, processor: Any) -> None:
-        """Take an image-text-to-text model in evaluation mode.
-
-        Raises: ModelLoadError if the first token of its decoder is not known, and as ``Engine``.
-        """
         self._begin = _first_tokens(model, processor.tokenizer)
         super().__init__(model, processor)
         self.prompter.separate = True
 
-    def next_of(self, prompts: Sequence[Asked], groups: Sequence[Sequence[int]]) -> FloatArray:
-        """Return the probability that the reply begins with one of a group of tokens; see ``Engine.next_of``."""
-        import torch
+    def _next(self, prompts: Sequence[Asked]) -> Any:
+        return log_probabilities(self._logits([(prompt, ()) for prompt in prompts])[:, -1])
 
-        distinct = {prompt: place for place, prompt in enumerate(dict.fromkeys(prompts))}
-        with torch.inference_mode():
-            begun = self._logits(list(distinct), [()] * len(distinct))
-            likely = log_probabilities(begun[:, -1])
-            rows = torch.stack([likely[:, list(group)].logsumexp(-1).exp() for group in groups], dim=1).cpu().numpy()
-        return np.asarray(rows[[distinct[prompt] for prompt in prompts]], dtype=np.float64)
+    def _scorer(self, _: Sequence[Asked], ends: Sequence[int]) -> Callable[[Sequence[Reply]], list[float]]:
+        def likely(some: Sequence[Reply]) -> list[float]:
+            found = []
+            logits = self._logits(some)[:, len(self._begin) - 1 :]
+            for row, (_, reply) in zip(logits, some, strict=True):
+                steps = log_probabilities(row[: len(reply) + 1])
+                total = steps[range(len(reply)), list(reply)].sum()
+                found.append(float(total + (steps[-1, list(ends)].logsumexp(0) if ends else 0.0)))
+            return found
 
-    def likelihoods(self, wanted: Sequence[tuple[Asked, tuple[int, ...]]], *, ended: bool = False) -> FloatArray:
-        """Return the log-likelihoods of replies; see ``Engine.likelihoods``."""
-        import torch
+        return likely
 
-        found = np.zeros(len(wanted))
-        size = max(1, len(dict.fromkeys(prompt for prompt, _ in wanted)))
-        order = sorted(range(len(wanted)), key=lambda number: len(wanted[number][1]))
-        with torch.inference_mode():
-            for start in range(0, len(order), size):
-                part = order[start : start + size]
-                replies = [wanted[number][1] for number in part]
-                logits = self._logits([wanted[number][0] for number in part], replies)[:, len(self._begin) - 1 :]
-                for number, row, reply in zip(part, logits, replies, strict=True):
-                    likely = log_probabilities(row[: len(reply) + 1])
-                    total = likely[range(len(reply)), list(reply)].sum()
-                    end = likely[-1, list(self._stops)].logsumexp(0) if ended else 0.0
-                    found[number] = float(total + end)
-        return found
-
-    def _logits(self, prompts: Sequence[Asked], replies: Sequence[Sequence[int]]) -> Any:
+    def _logits(self, some: Sequence[Reply]) -> Any:
         """The logits after each token of the decoder, shape (n, length, vocabulary), with padding on the right."""
         import torch
 
-        longest = max(map(len, replies))
-        rows = [[*self._begin, *reply, *[self._filler] * (longest - len(reply))] for reply in replies]
-        inputs = self._reader.inputs([image for image, _ in prompts], [prompt.text for _, prompt in prompts])
+        longest = max(len(reply) for _, reply in some)
+        rows = [[*self._begin, *reply, *[self._filler] * (longest - len(reply))] for _, reply in some]
+        inputs = self._reader.inputs([image for (image, _), _ in some], [prompt.text for (_, prompt), _ in some])
         return self._model(**inputs, decoder_input_ids=torch.tensor(rows, device=self._model.device)).logits
 
     def _begun(self, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
@@ -267,14 +236,9 @@ def _first_tokens(model: Any, tokenizer: Any) -> list[int]:
 
 
 def text_config(model: Any) -> Any:
-    """Return the configuration of a model's language model; its own if it has no other."""
     return getattr(model.config, "text_config", None) or model.config
 
 
 def engine_for(model: Any, processor: Any) -> Engine:
-    """Return the engine for an image-text-to-text model in evaluation mode.
-
-    Raises: ModelLoadError if the model is of a kind that is not supported.
-    """
     second = model.config.is_encoder_decoder or text_config(model).is_encoder_decoder
     return (EncoderDecoder if second and hasattr(processor, "tokenizer") else Engine)(model, processor)

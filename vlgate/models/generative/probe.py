@@ -35,15 +35,7 @@ _TRIED = (
 
 
 def check_reading(engine: Engine, name: str, dtype: str) -> None:
-    """Compare the likelihoods of replies in one batch with those step by step, for two images of different sizes.
-
-    Args:
-        engine: the model.
-        name: the user's name of the model, for messages.
-        dtype: the precision that it runs in.
-
-    Raises: ModelLoadError if the two differ by more than ``MOST_APART``, or the model fails on the images and prompts.
-    """
+    """Compare the likelihoods of replies in one batch with those step by step, for two images of different sizes."""
     try:
         apart = _apart(engine)
     except ModelLoadError:
@@ -66,7 +58,6 @@ def check_reading(engine: Engine, name: str, dtype: str) -> None:
 
 
 def _remedy(error: Exception) -> str:
-    """What helps if a model fails on its first image: a type or attribute that is missing is a fault of the library."""
     if isinstance(error, AttributeError | TypeError):
         from transformers import __version__
 
@@ -77,15 +68,7 @@ def _remedy(error: Exception) -> str:
 
 
 def check_several(engine: Engine, name: str, dtype: str) -> None:
-    """Check that a model takes two images in one prompt, sees both, and gives in a batch what it gives alone.
-
-    Args:
-        engine: the model.
-        name: the user's name of the model, for messages.
-        dtype: the precision that it runs in.
-
-    Raises: ModelLoadError if not.
-    """
+    """Check that a model takes two images in one prompt, sees both, and gives in a batch what it gives alone."""
     try:
         apart, why = _apart(engine, several=True), _unseen(engine)
     except ModelLoadError:

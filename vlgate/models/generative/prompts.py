@@ -63,23 +63,13 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """The whole prompt, as the processor takes it."""
         return self.head + self.tail
 
 
 class Prompter:
-    """Writes prompts and continuations for one processor.
-
-    ``control`` are the tokens that no text may hold. ``separate`` says that a reply is read apart from its prompt, by
-    the decoder of an encoder-decoder.
-    """
+    """Writes prompts and continuations for one processor."""
 
     def __init__(self, processor: Any, model_type: str) -> None:
-        """Take a model's processor and the ``model_type`` of its configuration.
-
-        Raises: ModelLoadError if it has no chat template and its family is not known, or if its template does not take
-            an image and a text.
-        """
         self._processor = processor
         self._tokenizer = processor.tokenizer
         own = getattr(processor, "chat_template", None)
@@ -106,7 +96,6 @@ class Prompter:
             self.special = self.special and self._plain.special
 
     def _around(self, model_type: str) -> tuple[str, str]:
-        """The parts of a prompt before and after the text."""
         from jinja2 import TemplateError
 
         try:
@@ -122,7 +111,6 @@ class Prompter:
         return head, after
 
     def prompt(self, text: str, images: int = 1) -> Prompt:
-        """Return the prompt that asks ``text`` about an image, or about several, which come first."""
         text = " ".join(text.split())
         whole = self._rendered(text, images)
         head, after = self._head, self._after
@@ -133,14 +121,12 @@ class Prompter:
         return Prompt(head="", tail=whole)
 
     def without_image(self, text: str) -> str:
-        """Return the prompt that asks ``text`` with no image beside it."""
         text = " ".join(text.split())
         if self._plain is not None:
             return self._plain.question.format(image="", text=text).strip() + self._plain.end
         return self._templated([{"type": "text", "text": text}])
 
     def caption(self) -> Prompt:
-        """Return the prompt that asks for a caption of an image."""
         if self._plain is not None:
             text = self._plain.caption.format(image=self._image, text=CAPTION)
             return Prompt(head="", tail=text)
@@ -153,7 +139,6 @@ class Prompter:
         return self._templated([*({"type": "image"} for _ in range(images)), {"type": "text", "text": text}])
 
     def _templated(self, content: list[dict[str, str]]) -> str:
-        """What the chat template makes of the content of one message."""
         said = [{"role": "user", "content": content}]
         whole = self._processor.apply_chat_template(said, add_generation_prompt=True, tokenize=False, **self._settings)
         return self._without_thoughts(str(whole))
@@ -166,12 +151,10 @@ class Prompter:
         return prompt.rstrip().removesuffix(_THOUGHTS) + _NO_THOUGHTS
 
     def ids(self, text: str) -> list[int]:
-        """Return the tokens of a prompt's text, in which an image is a single placeholder."""
         found = self._tokenizer([text], add_special_tokens=self.special, verbose=False)["input_ids"][0]
         return [int(one) for one in found]
 
     def continuation(self, prompt: Prompt, text: str) -> tuple[int, ...]:
-        """Return the tokens of ``text`` if it follows the prompt."""
         if self.separate:
             return tuple(self._tokenizer([text], add_special_tokens=False, verbose=False)["input_ids"][0])
         before = prompt.text + (self._plain.end if self._plain is not None else "")
@@ -195,10 +178,7 @@ class Prompter:
         return list(dict.fromkeys(self.continuation(prompt, space + text) for text in texts for space in spaces))
 
     def single(self, texts: Sequence[str]) -> list[int]:
-        """Return the tokens that by themselves are one of ``texts``, with or without a space before it.
-
-        Raises: ModelLoadError if there are none.
-        """
+        """Return the tokens that by themselves are one of ``texts``, with or without a space before it."""
         prompt = self.prompt("")
         found = [self.continuation(prompt, space + text) for text in texts for space in ("", " ")]
         alone = sorted({ids[0] for ids in found if len(ids) == 1})
@@ -223,9 +203,5 @@ def choice_question(question: Ask | Compare) -> str:
 
 
 def forms(choice: str) -> tuple[str, ...]:
-    """Return the forms in which a model may write a choice: unchanged, and with a capital letter.
-
-    >>> forms("red")
-    ('red', 'Red')
-    """
+    """Return the forms in which a model may write a choice: unchanged, and with a capital letter."""
     return tuple(dict.fromkeys([choice, choice[:1].upper() + choice[1:]]))

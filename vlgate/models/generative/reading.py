@@ -46,15 +46,6 @@ class State:
 
 
 def read(model: Any, inputs: Mapping[str, Any]) -> State:
-    """Read whole prompts with their images.
-
-    Args:
-        model: an image-text-to-text model of transformers.
-        inputs: the processor's output for n prompts, padded on the left.
-
-    Returns: the states.
-    Raises: ModelLoadError if the model keeps no cache.
-    """
     mask = inputs["attention_mask"]
     # If images take fewer positions than tokens, the model computes positions itself and keeps the difference.
     placing: Any = next((one for one in (model, getattr(model, "model", None)) if hasattr(one, "get_rope_index")), None)
@@ -92,14 +83,7 @@ def _apart(layer: Any) -> Any:
 
 
 def go_on(model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: int) -> State:
-    """Read further tokens, at least one per sequence; ``state`` must not be used afterwards.
-
-    Args:
-        model: as for ``read``.
-        state: the states of n sequences.
-        tokens: n sequences of token ids.
-        filler: the token of padding.
-    """
+    """Read further tokens, at least one per sequence; ``state`` must not be used afterwards."""
     rows = [[filler] * before + list(row) for row, before in _with_gaps(tokens)]
     seen = [[0] * before + [1] * len(row) for row, before in _with_gaps(tokens)]
     output, mask = _forward(model, state, rows, seen, **_only_last(model))
@@ -110,17 +94,7 @@ def go_on(model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: 
 def log_likelihoods(
     model: Any, state: State, tokens: Sequence[Sequence[int]], *, filler: int, ends: Sequence[int] = ()
 ) -> list[float]:
-    """Return the log-likelihoods of continuations; ``state`` must not be used afterwards.
-
-    Args:
-        model: as for ``read``.
-        state: the states of n sequences.
-        tokens: n continuations, of at least one token each.
-        filler: the token of padding.
-        ends: tokens one of which must follow; empty if any token may.
-
-    Returns: n sums of log-probabilities, natural logarithms.
-    """
+    """Return the log-likelihoods of continuations; ``state`` must not be used afterwards."""
     import torch
 
     # Padding comes last, so that no token follows it: layers with one running state (linear attention, short
@@ -189,7 +163,6 @@ def _of_words(output: Any) -> Any:
 
 
 def _cache_name(model: Any) -> str:
-    """The name of the argument that takes the cache."""
     return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
 
 
@@ -197,8 +170,6 @@ def _only_last(model: Any) -> dict[str, int]:
     """Ask for the last token's logits only: those of all of an image's tokens would fill the memory."""
     return {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
 
-
-# Runs a generative model over images and prompts, and over each image only once if the architecture allows it.
 
 Shown = LazyImage | tuple[LazyImage, ...]
 """The image of a prompt, or several in their order."""
@@ -217,7 +188,6 @@ class PromptReader:
     """Turns images and prompts into a model's states, from which the probability of a reply can be computed."""
 
     def __init__(self, model: Any, processor: Any, *, filler: int) -> None:
-        """Take an image-text-to-text model with its processor, and the token of padding."""
         kind = model.config.model_type
         self.prompter = Prompter(processor, kind)
         self._model = model
@@ -227,7 +197,6 @@ class PromptReader:
         self._image_token = getattr(model.config, "image_token_id", getattr(model.config, "image_token_index", None))
 
     def read(self, prompts: Sequence[Asked]) -> State:
-        """Read distinct prompts; if the family allows it and prompts share images, read each image once."""
         images = list(dict.fromkeys(image for image, _ in prompts))
         if self._shares and len(images) < len(prompts):
             shared = self._read_shared(images, prompts)
@@ -236,10 +205,7 @@ class PromptReader:
         return read(self._model, self.inputs([p for p, _ in prompts], [prompt.text for _, prompt in prompts]))
 
     def _read_shared(self, images: Sequence[Shown], prompts: Sequence[Asked]) -> State | None:
-        """Read each image with the prompts' common head, and continue with each text.
-
-        Returns: the states; None if the prompts cannot be split without a change of their tokens.
-        """
+        """Read each image with the prompts' common head, and continue with each text."""
         heads = {prompt.head for _, prompt in prompts}
         if len(heads) > 1 or not (head := heads.pop()):
             return None
@@ -275,7 +241,6 @@ class PromptReader:
         }
 
     def processed(self, images: Sequence[Sequence[Image]], texts: Sequence[str]) -> Mapping[str, Any]:
-        """Return what the processor makes of the decoded images of each of n prompts, and the prompts' texts."""
         with warnings.catch_warnings():
             # PaliGemma's processor makes labels, which are not used, in a way that numpy 2 warns about.
             warnings.filterwarnings("ignore", message="__array__ implementation", category=DeprecationWarning)
@@ -290,6 +255,5 @@ class PromptReader:
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    """The length of the common beginning of two sequences."""
     pairs = zip(one, other, strict=False)
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

@@ -1,6 +1,6 @@
 """The models that --model can name: the sections of models.toml and the entry points of installed packages.
 
-Find models that installed packages offer as entry points of the group ``vlgate.models``, without importing them.
+Finds models that installed packages offer as entry points of the group ``vlgate.models``, without importing them.
 
 A package offers a model by two lines in its ``pyproject.toml``::
 
@@ -11,57 +11,13 @@ A package offers a model by two lines in its ``pyproject.toml``::
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.errors import ModelLoadError
-
-# Read ``models.toml``, the list of models that ``--model`` takes by name.
-
-FILE = Path(__file__).with_name("models.toml")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredModel:
-    """One section of ``models.toml``.
-
-    ``build`` is the ``module:callable`` that builds the model. ``check`` is a function of (weights, folder) that raises
-    ModelLoadError before anything is loaded; empty if there is nothing to check. ``files`` is a function of (weights,
-    folder, default) that tells what the files hold; see ``contents``. The file explains the other fields.
-    """
-
-    build: str
-    can: tuple[str, ...]
-    check: str = ""
-    files: str = ""
-    weights: str = ""
-    form: str = ""
-    licence: str = ""
-    millions: int | None = None
-    packages: tuple[str, ...] = ()
-    extra: str = ""
-    note: str = ""
-
-
-@cache
-def registered() -> Mapping[str, RegisteredModel]:
-    """Return the registered models by name.
-
-    >>> registered()["oracle"].build
-    'vlgate.models.reference.controls:Oracle'
-    """
-    found = {}
-    for name, section in tomllib.loads(FILE.read_text(encoding="utf-8")).items():
-        lists = {key: tuple(value) for key, value in section.items() if isinstance(value, list)}
-        found[name] = RegisteredModel(**{**section, **lists})
-    return MappingProxyType(found)
-
+from vlgate.models.specs import registered
 
 GROUP = "vlgate.models"
 _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -77,21 +33,12 @@ class Offered:
 
 
 def all_offered() -> list[Offered]:
-    """Return all models that installed packages offer, sorted by name, without duplicates."""
     found = {Offered(name=point.name, target=point.value, by=_by(point)) for point in entry_points(group=GROUP)}
     return sorted(found, key=lambda one: (one.name, one.by, one.target))
 
 
 def offered(name: str, *, builtin: bool) -> Offered | None:
-    """Return the model that a package offers under a name; None if no package does.
-
-    Args:
-        name: the name to look for.
-        builtin: whether vlgate itself has a model of that name.
-
-    Raises: ModelLoadError if vlgate or a second package has a model of that name (which of them replied would depend
-        on what is installed), or if the entry point is not a ``package.module:callable``.
-    """
+    """Return the model that a package offers under a name; None if no package does."""
     found = [one for one in all_offered() if one.name == name]
     if not found:
         return None
@@ -114,30 +61,17 @@ def _by(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist is not None else "an unknown package"
 
 
-# List the models that ``--model`` can name: what each can do, its default weights, and whether they are cached.
-
 _WEIGHTS = (".safetensors", ".bin", ".pt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    """What is known of one model without loading it.
+    """What is known of one model without loading it; the fields of ``models.toml`` and these.
 
-    Attributes:
-        name: the name, as in ``--model NAME``.
-        offered_by: the package that offers the model, with its version; empty for vlgate itself.
-        target: the ``module:callable`` that builds the model.
-        can: what the model can do, out of match, encode, answer, compare and perplexity; empty if that is not known.
-        weights: the default weights, a hub repository; empty if there are none.
-        form: what to write after the colon if there are no default weights; empty if nothing is needed.
-        licence: the licence of the default weights; empty if their model card names none.
-        millions: parameters of the default weights, in millions; None if that is not known.
-        source: the address of the model card that these facts are from.
-        extra: the extra of vlgate that installs the packages that the model needs.
-        lacking: the needed packages that are not installed.
-        cached: bytes of the default weights in the hub's cache on this machine; 0 if they are not cached, None if the
-            cache cannot be read.
-        note: what else a user must know.
+    ``offered_by`` names the package that offers the model, with its version; it is empty for vlgate itself. ``source``
+    is the address of the model card that the facts are from, and ``lacking`` the needed packages that are not
+    installed. ``cached`` are the bytes of the default weights in the hub's cache on this machine: 0 if they are not
+    there, None if the cache cannot be read.
     """
 
     name: str
@@ -156,11 +90,7 @@ class ModelEntry:
 
 
 def catalogue(here: Mapping[str, int] | None) -> list[ModelEntry]:
-    """Return all models that can be named, vlgate's own first. Imports none of them and uses no network.
-
-    Args:
-        here: the result of ``cached_weights``.
-    """
+    """Return all models that can be named, vlgate's own first. Imports none of them and uses no network."""
     own = [_entry(name, here) for name in sorted(registered())]
     theirs = [
         ModelEntry(name=one.name, offered_by=one.by, target=one.target, note=_clash(one.name)) for one in all_offered()
@@ -190,19 +120,14 @@ def cached_weights() -> dict[str, int] | None:
 
 def _entry(name: str, here: Mapping[str, int] | None) -> ModelEntry:
     known = registered()[name]
+    copied = ("can", "weights", "form", "licence", "millions", "extra", "note")
     return ModelEntry(
         name=name,
         target=known.build,
-        can=known.can,
-        weights=known.weights,
-        form=known.form,
-        licence=known.licence,
-        millions=known.millions,
         source=f"https://huggingface.co/{known.weights}" if known.weights else "",
-        extra=known.extra,
         lacking=tuple(package for package in known.packages if find_spec(package) is None),
         cached=here.get(known.weights, 0) if known.weights and here is not None else None,
-        note=known.note,
+        **{name: getattr(known, name) for name in copied},
     )
 
 

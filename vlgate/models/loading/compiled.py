@@ -38,13 +38,6 @@ def compiled(loaded: LoadedModel, device: str) -> LoadedModel:
 
     The search goes through the model's attributes, and through those of objects of the model's own package or of
     vlgate, in lists, mappings and partial functions too. An object with its own ``compile`` method compiles itself.
-
-    Args:
-        loaded: a model that implements any of the protocols in ``vlgate.types``.
-        device: the device of the model; a name that ``torch.device`` takes.
-
-    Returns: the same model with another fingerprint, because compiled scores differ in their last digits.
-    Raises: ModelLoadError if there is nothing to compile, or if ``torch.compile`` does not work on this machine.
     """
     packages = {"vlgate", _package(loaded.model)}
     parts = list(_parts(loaded.model, packages)) if "torch" in sys.modules else []
@@ -100,7 +93,6 @@ def modules_of(model: object) -> list[nn.Module]:
 
 
 def _parts(held: object, packages: set[str]) -> Iterator[Callable[[], None]]:
-    """Yield one function per compilable part of an object; calling it compiles the part."""
     from torch import nn
 
     for part in _held(held, packages, set()):

@@ -15,7 +15,8 @@ from vlgate import __version__
 from vlgate.errors import ModelLoadError, described, nearest
 from vlgate.models.checkpoints.device import check_dtype, pick_device
 from vlgate.models.checkpoints.fingerprint import digest, digest_path, digest_source
-from vlgate.models.loading.catalogue import all_offered, offered, registered
+from vlgate.models.loading.catalogue import all_offered, offered
+from vlgate.models.specs import ModelSpec, registered
 
 # Import the callable ``package.module:name``, call it with the arguments that it takes, and check what it returns.
 #
@@ -45,11 +46,7 @@ def put_on_path(folder: Path) -> None:
 
 
 def import_target(target: str, what: str) -> Callable[..., object]:
-    """Import the callable that ``module:name`` names; ``name`` may have dots.
-
-    Raises: ModelLoadError, beginning with ``what``, if the module or something that it imports is missing, if
-        importing it raises, if it lacks the name (the nearest one is given), or if the name is not callable.
-    """
+    """Import the callable that ``module:name`` names; ``name`` may have dots."""
     module_name, _, path = target.partition(":")
     found: object = _import(module_name, what)
     for name in path.split("."):
@@ -79,19 +76,15 @@ def _import(module: str, what: str) -> object:
         raise ModelLoadError(f"{what}: importing {module!r} raised {described(error)}") from error
 
 
-def named_arguments(made_by: Callable[..., object], weights: str, what: str) -> tuple[str, ...]:
-    """Return which of the arguments that vlgate passes a callable takes.
-
-    Args:
-        made_by: the callable that builds the model.
-        weights: what the user wrote after the colon; empty for nothing.
-        what: the beginning of the messages.
-
-    Returns: names out of ``device, dtype, seed, weights, folder``.
-    Raises: ModelLoadError if the callable requires another argument, requires weights and none were given, or takes
-        no weights and some were given.
-    """
+def named_arguments(
+    made_by: Callable[..., object], weights: str, what: str, spec: ModelSpec | None = None
+) -> tuple[str, ...]:
+    """Return which of the arguments that vlgate passes a callable takes."""
     offered = {"device", "dtype", "seed", "folder"} | ({"weights"} if weights else set())
+    if spec is not None:
+        offered.add("name")
+        if spec.form and not weights:
+            raise ModelLoadError(f"{what}: it needs weights after a colon: {spec.form}")
     parameters = _parameters(made_by)
     named = tuple(name for name in parameters if name in offered)
     if weights and "weights" not in named:
@@ -117,11 +110,6 @@ def _parameters(made_by: Callable[..., object]) -> Mapping[str, inspect.Paramete
 
 
 def call(made_by: Callable[..., object], arguments: Mapping[str, object], what: str) -> object:
-    """Build the model.
-
-    Raises: ModelLoadError if the callable raises (a ModelLoadError of its own passes through), or if what it returns
-        has none of the methods of a model.
-    """
     try:
         model = made_by(**arguments)
     except ModelLoadError:
@@ -173,6 +161,10 @@ class _Spec:
     offered_by: str = ""
 
     @property
+    def registered(self) -> ModelSpec | None:
+        return None if self.own or self.offered_by else registered()[self.name]
+
+    @property
     def what(self) -> str:
         """The model as the user named it, for messages."""
         named = f"model={self.name + (':' + self.weights if self.weights else '')!r}"
@@ -180,20 +172,13 @@ class _Spec:
 
 
 def check(spec: str, *, folder: Path | None = None) -> None:
-    """Check a model's name before any worker starts. Loads no weights, no torch, and none of the user's modules.
-
-    Args:
-        spec: the value of ``--model``.
-        folder: the folder that the user started in; None for the current folder.
-
-    Raises: ModelLoadError if the model cannot be found, or if its weights or options are wrong.
-    """
+    """Check a model's name before any worker starts. Loads no weights, no torch, and none of the user's modules."""
     folder = folder or Path.cwd()
     parsed = _parse(spec, folder)
-    if not parsed.own and not parsed.offered_by:
-        named_arguments(import_target(parsed.target, parsed.what), parsed.weights, parsed.what)
-        if checked_by := registered()[parsed.name].check:
-            import_target(checked_by, parsed.what)(parsed.weights, folder)
+    if (model_spec := parsed.registered) is not None:
+        made_by = import_target(parsed.target, parsed.what)
+        named_arguments(made_by, parsed.weights, parsed.what, model_spec)
+        _check_first(model_spec, parsed.weights, folder)
         return
     module = parsed.target.partition(":")[0]
     if not can_be_found(module, folder):
@@ -204,6 +189,15 @@ def check(spec: str, *, folder: Path | None = None) -> None:
             f"{parsed.what}: {module!r} is neither a registered model ({known}) nor a module that can be imported "
             f"from {folder}; start in the folder that contains the module, or install its package"
         )
+
+
+def _check_first(spec: ModelSpec, weights: str, folder: Path) -> None:
+    """Call the function ``check`` beside the model's ``build``, if there is one."""
+    module, _, builder = spec.build.partition(":")
+    check_of = getattr(importlib.import_module(module), builder.replace("build", "check", 1), None)
+    if builder.startswith("build") and check_of is not None:
+        by_name = {"name": spec.name} if "name" in _parameters(check_of) else {}
+        check_of(weights, folder, **by_name)
 
 
 def needs_images(spec: str) -> bool:
@@ -225,28 +219,14 @@ def needs_images(spec: str) -> bool:
 def load(
     spec: str, *, folder: Path, device: str = "auto", dtype: str = "float32", seed: int = 0, worker: int = 0
 ) -> LoadedModel:
-    """Load a model.
-
-    Args:
-        spec: a name or ``package.module:callable``, followed by ``:WEIGHTS`` if it takes some.
-        folder: the folder that the user started in; relative paths and the user's modules are looked up there.
-        device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-        seed: for models that are random on purpose.
-        worker: the number of this worker, which selects its GPU.
-
-    Returns: the model, with its name and fingerprint. A user's model may have an attribute ``fingerprint``, a string
-        that changes with everything that its replies depend on. Without one, the fingerprint covers the spec, the
-        source of the module, the content of the weights if they are a path, and the dtype and seed if it takes them.
-    Raises: ModelLoadError if the model cannot be found or built.
-    """
+    """Load a model."""
     parsed = _parse(spec)
     check_dtype(dtype)
     if parsed.own:
         put_on_path(folder)
     made_by = import_target(parsed.target, parsed.what)
-    on_offer = {"dtype": dtype, "seed": seed, "weights": parsed.weights, "folder": folder}
-    named = named_arguments(made_by, parsed.weights, parsed.what)
+    on_offer = {"dtype": dtype, "seed": seed, "weights": parsed.weights, "folder": folder, "name": parsed.name}
+    named = named_arguments(made_by, parsed.weights, parsed.what, parsed.registered)
     arguments = {name: pick_device(device, worker) if name == "device" else on_offer[name] for name in named}
     model = call(made_by, arguments, parsed.what)
     settings = [f"{name}={on_offer[name]}" for name in ("dtype", "seed") if name in named]
@@ -259,23 +239,18 @@ def load(
         weights=parsed.weights,
         fingerprint=fingerprint,
         model=model,
-        registered=not parsed.own and not parsed.offered_by,
+        registered=parsed.registered is not None,
         device=str(arguments.get("device", "")),
     )
 
 
 def takes(spec: str, argument: str, *, folder: Path) -> bool:
-    """Return whether the callable of a model takes an argument such as ``dtype``; imports that callable.
-
-    >>> takes("oracle", "dtype", folder=Path())
-    False
-
-    Raises: ModelLoadError if the callable cannot be imported.
-    """
+    """Return whether the callable of a model takes an argument such as ``dtype``; imports that callable."""
     parsed = _parse(spec)
     if parsed.own:
         put_on_path(folder)
-    return argument in named_arguments(import_target(parsed.target, parsed.what), parsed.weights, parsed.what)
+    made_by = import_target(parsed.target, parsed.what)
+    return argument in named_arguments(made_by, parsed.weights, parsed.what, parsed.registered)
 
 
 def _depends_on(model: object, made_by: Callable[..., object], parsed: _Spec, folder: Path) -> tuple[str, ...]:

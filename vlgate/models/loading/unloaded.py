@@ -50,8 +50,6 @@ def open_clip(weights: str, folder: Path, default: str) -> str:  # noqa: ARG001 
     return digest(source.kind, source.name, digest_path(source.path))
 
 
-# A model that is known without being built: it is built when it is first asked something.
-
 _NAMED = "it gets the names of images (image_names), which may tell more than the pixels"
 _ASKED = ("match", "accepts", "encode_images", "encode_texts", "answer", "compare", "perplexity", "text_keys")
 
@@ -114,7 +112,6 @@ class Unloaded:
     """Stands in for a model until it is asked; ``load`` builds it."""
 
     def __init__(self, face: Face, build: Callable[[], LoadedModel]) -> None:
-        """Take the place of the model that ``build`` returns."""
         self.fingerprint = face.own_fingerprint
         self.decision_threshold = face.decision_threshold
         self.note = face.note
@@ -129,26 +126,20 @@ class Unloaded:
 
     @property
     def reading(self) -> str:
-        """How the model reads texts; empty if it does not say."""
         return self._face.reading or ""
 
     @property
     def cut_texts(self) -> AbstractSet[str]:
-        """The texts so far that the model did not read to the end."""
         found: AbstractSet[str] = getattr(self._model, "cut_texts", frozenset())
         return found
 
     @property
     def neither(self) -> AbstractSet[Match]:
-        """The pairs so far whose answer probably begins with neither yes nor no."""
         found: AbstractSet[Match] = getattr(self._model, "neither", frozenset())
         return found
 
     def load(self) -> Any:
-        """Build the model, unless that is done, and return it.
-
-        Raises: ModelLoadError if it cannot be built, or is another one than the cache says.
-        """
+        """Build the model, unless that is done, and return it."""
         if self._model is None:
             found = self._build()
             if found.fingerprint != self._face.fingerprint:
@@ -169,7 +160,6 @@ def stand_in(face: Face, build: Callable[[], LoadedModel]) -> Unloaded:
 
 def _asking(name: str) -> Callable[[Unloaded, Sequence[Any]], Any]:
     def asked(self: Unloaded, items: Sequence[Any]) -> Any:
-        """Ask the model."""
         return getattr(self.load(), name)(items)
 
     return asked

@@ -69,7 +69,6 @@ class Blind:
         self._lessons = lessons
 
     def prepare(self, tasks: Sequence[Task]) -> None:
-        """Learn each task of a run separately; the order of tasks and of cases makes no difference."""
         self._scores.clear()
         self._answers.clear()
         for task in sorted(map(_of_one_image, tasks), key=lambda task: task.id, reverse=True):
@@ -94,10 +93,6 @@ class Blind:
             )
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Return log odds of shape (n,): positive if the text is more likely true than false.
-
-        Raises: NoReplyError for texts that are in none of the prepared tasks.
-        """
         found = [self._scores.get((pair.image.key, pair.text)) for pair in pairs]
         if None in found:
             means = _means(self._scores)
@@ -106,10 +101,6 @@ class Blind:
         return np.array(found, dtype=np.float64)
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Return the most likely choice per question; of equally likely choices, the first in the alphabet.
-
-        Raises: NoReplyError for questions that are in none of the prepared tasks.
-        """
         found = [self._answers.get(_asked(question)) for question in questions]
         if None in found:
             usual = _usual(self._answers)
@@ -119,7 +110,6 @@ class Blind:
         return [answer for answer in found if answer is not None]
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
-        """Return the most likely choice per question, as ``answer`` does; no image is looked at."""
         return self.answer([Ask(image=one.images[0], question=one.question, choices=one.choices) for one in questions])
 
 
@@ -138,7 +128,6 @@ def _of_first(request: Request) -> Request:
 
 
 def _means(scores: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    """The mean score of each text over the images that it is about."""
     found: dict[str, list[float]] = {}
     for (_, text), score in scores.items():
         found.setdefault(text, []).append(score)

@@ -28,7 +28,6 @@ class Oracle:
         self._answers: dict[tuple[tuple[str, ...], str, tuple[str, ...]], str] = {}
 
     def prepare(self, tasks: Sequence[Task]) -> None:
-        """Store the truths. A text is true if any task says so; of two answers to a question, the first one counts."""
         self._true.clear()
         self._answers.clear()
         for task in tasks:
@@ -41,33 +40,20 @@ class Oracle:
                         self._answers.setdefault(_asked(request), str(truth))
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Return 1.0 for each true text and 0.0 for each false one, shape (n,).
-
-        Raises: NoReplyError for pairs that are in none of the prepared tasks.
-        """
         keys = [(pair.image.key, pair.text) for pair in pairs]
         found = [_UNKNOWN if shows_nothing(image) else self._true.get((image, text)) for image, text in keys]
         _complain([place for place, truth in enumerate(found) if truth is None], len(found))
         return np.array(found, dtype=np.float64)
 
-    def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Return the right answers.
-
-        Raises: NoReplyError for questions that are in none of the prepared tasks.
-        """
-        return self._answered(questions)
-
-    def compare(self, questions: Sequence[Compare]) -> list[str]:
-        """Return the right answers, as ``answer`` does."""
-        return self._answered(questions)
-
-    def _answered(self, questions: Sequence[Ask | Compare]) -> list[str]:
+    def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
         found = [
             TIED if any(shows_nothing(image.key) for image in images_of(one)) else self._answers.get(_asked(one))
             for one in questions
         ]
         _complain([place for place, answer in enumerate(found) if answer is None], len(found))
         return [answer for answer in found if answer is not None]
+
+    compare = answer
 
 
 class Constant:
@@ -76,19 +62,14 @@ class Constant:
     decision_threshold = 0.5
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Return zeros of shape (n,)."""
         return np.zeros(len(pairs))
 
-    def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Return "yes" if it is one of the choices or there are none, else the first choice."""
+    def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
         return [_yes_or_first(question.choices or ("yes",)) for question in questions]
 
-    def compare(self, questions: Sequence[Compare]) -> list[str]:
-        """Return "yes" or the first choice, as ``answer`` does."""
-        return [_yes_or_first(question.choices or ("yes",)) for question in questions]
+    compare = answer
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Return ones of shape (n,)."""
         return np.ones(len(texts))
 
 
@@ -102,22 +83,15 @@ class Random:
         self._seed = str(seed)
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Return scores of shape (n,), uniform in [0, 1)."""
         return np.array([self._uniform(pair.image.key, pair.text) for pair in pairs], dtype=np.float64)
 
-    def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Return one of the choices, whatever their order; "yes" or "no" if there are none."""
+    def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
         return [
             min(question.choices or ("no", "yes"), key=lambda choice: self._drawn(question, choice))
             for question in questions
         ]
 
-    def compare(self, questions: Sequence[Compare]) -> list[str]:
-        """Return one of the choices, as ``answer`` does; the images in another order are another question."""
-        return [
-            min(question.choices or ("no", "yes"), key=lambda choice: self._drawn(question, choice))
-            for question in questions
-        ]
+    compare = answer  # the images in another order are another question
 
     def _drawn(self, question: Ask | Compare, choice: str) -> tuple[float, str]:
         return self._uniform(*(image.key for image in images_of(question)), question.question, choice), choice

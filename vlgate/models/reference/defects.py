@@ -13,19 +13,11 @@ from vlgate.fixtures.reader.reading import Reading
 from vlgate.models.reference.blind import Blind
 from vlgate.models.reference.controls import Constant, Random
 
-# ``reader``: the reading oracle of the drawn scenes.
-
 
 def reader() -> Reader:
-    """Return the model that reads each text by itself, and looks at the scene graph that the image is drawn from.
-
-    >>> reader().decision_threshold
-    0.5
-    """
+    """Return the model that reads each text by itself, and looks at the scene graph that the image is drawn from."""
     return Reader()
 
-
-# ``defect:NAME``: the reading oracle with one faculty broken, and models that do not look at the image.
 
 _CONTROLS: Mapping[str, tuple[str, Callable[[int], object]]] = MappingProxyType(
     {
@@ -41,27 +33,15 @@ SAYS: Mapping[str, str] = MappingProxyType(
 
 
 def check(weights: str, _: Path) -> None:
-    """Check that there is such a defect.
-
-    Raises: ModelLoadError if not; the message names the nearest one.
-    """
     if weights not in SAYS:
         raise ModelLoadError(f"there is no defect {weights!r}; {nearest(weights, SAYS)}")
 
 
 def build(weights: str, seed: int = 0) -> object:
-    """Build the model with a defect.
-
-    >>> build("always-yes").decision_threshold
-    0.5
-    """
+    """Build the model with a defect."""
     return defective(weights, seed, Reading())
 
 
 def defective(name: str, seed: int, reading: Reading) -> object:
-    """Build the model with the defect ``name``; it uses what ``reading`` has read already.
-
-    Raises: ModelLoadError if there is no such defect.
-    """
     check(name, Path())
     return _CONTROLS[name][1](seed) if name in _CONTROLS else DEFECTS[name].build(reading)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,8 +15,6 @@ from vlgate.errors import ModelLoadError, NoReplyError, nearest, short
 from vlgate.images.files import image_key
 from vlgate.models.checkpoints.fingerprint import digest_path
 from vlgate.types import Ask, Compare, FloatArray, Match
-
-# Read and check the rows of a replay file: scores, answers and perplexities.
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
 SHAPES = (
@@ -45,14 +43,6 @@ class Replies:
 
 
 def read_rows(file: Path) -> Replies:
-    """Read a replay file.
-
-    Args:
-        file: Parquet if the name ends in ``.parquet``, else JSON lines. A null counts as absent. Repeated rows count
-            once; rows that contradict each other are an error.
-
-    Raises: ModelLoadError with the file, the line, what was expected and what to do.
-    """
     if not file.is_file():  # reading a pipe would block for ever
         raise _bad(file, "", "it is not a regular file; name a file of replies")
     parquet = file.suffix.lower() == ".parquet"
@@ -110,63 +100,54 @@ def _parquet_rows(file: Path) -> Iterator[tuple[int, Row]]:
     yield from enumerate((dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)), 1)
 
 
+# The texts, the number or answer, and the store of each kind of row, by the names of its fields.
+_KINDS: Mapping[frozenset[str], tuple[tuple[str, ...], str, str]] = {
+    frozenset({"image", "text", "score"}): (("image", "text"), "score", "scores"),
+    frozenset({"image", "text", "score", "match"}): (("image", "text"), "score", "scores"),
+    frozenset({"image", "question", "answer"}): (("image", "question"), "answer", "answers"),
+    frozenset({"images", "question", "answer"}): (("images", "question"), "answer", "compared"),
+    frozenset({"text", "perplexity"}): (("text",), "perplexity", "perplexities"),
+}
+
+
 def _take(replies: Replies, row: object) -> str | None:
     """Store a row, or return what is wrong with it."""
     if not isinstance(row, dict):
         return f"expected an object {SHAPES}, not a value of type {type(row).__name__}; write one object per line"
-    take = _TAKES.get(frozenset(row))
-    if take is None:
+    kind = _KINDS.get(frozenset(row))
+    if kind is None:
         row = {name: value for name, value in row.items() if value is not None}
         if "problem" in row:  # a request without a reply, in predictions.parquet of another run
             return None
-        take = _TAKES.get(frozenset(row))
-    if take is None:
+        kind = _KINDS.get(frozenset(row))
+    if kind is None:
         return f"the keys {sorted(row)} do not fit any of {SHAPES}; write exactly those keys"
-    return take(replies, row)
-
-
-def _take_score(replies: Replies, row: Row) -> str | None:
-    problem = _not_text(row, "image", "text") or _not_number(row, "score")
+    by, what, store = kind
+    problem = _problem(row, by, what)
     if problem is not None:
         return problem
-    key = (row["image"], row["text"])
-    problem = _put(replies.scores, key, float(row["score"]), "score")
-    if problem is not None or row.get("match") is None:
-        return problem
-    if row["match"] not in (0, 1):
-        return (
-            f"match={row['match']!r} must be true, false, 1 or 0; write the model's own yes or no, or leave match out"
-        )
-    return _put(replies.accepted, key, float(row["match"]), "match")
+    parts = tuple(tuple(row[name]) if name == "images" else row[name] for name in by)
+    key: Any = parts if len(parts) > 1 else parts[0]
+    problem = _put(getattr(replies, store), key, row[what] if what == "answer" else float(row[what]), what)
+    match = row.get("match")
+    if problem is None and match not in (None, 0, 1):
+        problem = f"match={match!r} must be true, false, 1 or 0; write the model's own yes or no, or leave match out"
+    elif problem is None and match is not None:
+        problem = _put(replies.accepted, key, float(match), "match")
+    return problem
 
 
-def _take_answer(replies: Replies, row: Row) -> str | None:
-    problem = _not_text(row, "image", "question", "answer")
-    return problem or _put(replies.answers, (row["image"], row["question"]), row["answer"], "answer")
-
-
-def _take_compared(replies: Replies, row: Row) -> str | None:
-    images = row["images"]
-    if not isinstance(images, list) or not images or not all(isinstance(image, str) for image in images):
+def _problem(row: Row, by: Sequence[str], what: str) -> str | None:
+    images = row.get("images")
+    if "images" in by and not (isinstance(images, list) and images and all(isinstance(one, str) for one in images)):
         return f"images={images!r} must be a list of the names of the images, in the order of the prompt"
-    problem = _not_text(row, "question", "answer")
-    return problem or _put(replies.compared, (tuple(images), row["question"]), row["answer"], "answer")
-
-
-def _take_perplexity(replies: Replies, row: Row) -> str | None:
-    problem = _not_text(row, "text") or _not_number(row, "perplexity")
-    if problem is None and row["perplexity"] <= 0:
+    texts = [name for name in (*by, what) if name in ("image", "text", "question", "answer")]
+    problem = _not_text(row, *texts)
+    if problem is None and what != "answer":
+        problem = _not_number(row, what)
+    if problem is None and what == "perplexity" and row[what] <= 0:
         problem = f"perplexity={row['perplexity']!r} must be above 0; record the perplexity, not its logarithm"
-    return problem or _put(replies.perplexities, row["text"], float(row["perplexity"]), "perplexity")
-
-
-_TAKES: dict[frozenset[str], Callable[[Replies, Row], str | None]] = {
-    frozenset({"image", "text", "score"}): _take_score,
-    frozenset({"image", "text", "score", "match"}): _take_score,
-    frozenset({"image", "question", "answer"}): _take_answer,
-    frozenset({"images", "question", "answer"}): _take_compared,
-    frozenset({"text", "perplexity"}): _take_perplexity,
-}
+    return problem
 
 
 def _not_text(row: Row, *names: str) -> str | None:
@@ -202,8 +183,6 @@ def _put(store: dict[Key, Value], key: Key, value: Value, what: str) -> str | No
     return f"{short(repr(key), 200)} has the {what} {value!r} here and {old!r} in an earlier row; keep one of them"
 
 
-# ``replay:FILE``: a model that looks its replies up in a file.
-
 Images = TypeVar("Images", str, tuple[str, ...])  # the names of one image, or of several
 _NAMED = 3  # missing rows that a message shows
 
@@ -225,37 +204,20 @@ class Replay:
         self.fingerprint = fingerprint
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Return the recorded scores, shape (n,).
-
-        Raises: NoReplyError for the pairs without a row.
-        """
         return np.array(self._look_up(_keys(pairs), self._replies.scores, "score"), dtype=np.float64)
 
     def accepts(self, pairs: Sequence[Match]) -> FloatArray:
-        """Return the recorded yes (1.0) and no (0.0), NaN if a row has no ``match``; shape (n,)."""
         return np.array([self._replies.accepted.get(key, math.nan) for key in _keys(pairs)], dtype=np.float64)
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Return the recorded answers.
-
-        Raises: NoReplyError for the questions without a row.
-        """
         keys = [(question.image.key, question.question) for question in questions]
         return self._look_up(keys, self._replies.answers, "answer")
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
-        """Return the recorded answers to questions about several images.
-
-        Raises: NoReplyError for the questions without a row.
-        """
         keys = [(tuple(image.key for image in one.images), one.question) for one in questions]
         return self._look_up(keys, self._replies.compared, "answer about several images")
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Return the recorded perplexities, shape (n,).
-
-        Raises: NoReplyError for the texts without a row.
-        """
         return np.array(self._look_up(texts, self._replies.perplexities, "perplexity"), dtype=np.float64)
 
     def _look_up(self, keys: Sequence[Key], rows: Mapping[Key, Value], what: str) -> list[Value]:
@@ -287,22 +249,10 @@ def _keys(pairs: Sequence[Match]) -> list[tuple[str, str]]:
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that the file exists and that its name ends in one of ``SUFFIXES``.
-
-    Raises: ModelLoadError if not.
-    """
     _file(weights, folder)
 
 
 def build(weights: str, folder: Path) -> Replay:
-    """Read a file of replies.
-
-    Args:
-        weights: the path of the file, JSON lines or Parquet; relative to ``folder``.
-        folder: the folder that the user started in.
-
-    Raises: ModelLoadError with the file, the line and what to do.
-    """
     file = _file(weights, folder)
     return Replay(file, read_rows(file), digest_path(file))
 

@@ -13,9 +13,10 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.hub import Pretrained, pretrained
 from vlgate.models.checkpoints.inputs import rgb_images
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
+from vlgate.models.checkpoints.whole import read_tensors
 from vlgate.models.regions.detector_network import Config, read_config
-from vlgate.models.regions.detector_stages import Detections, feature_map, kept, predicted, proposals
+from vlgate.models.regions.detector_stages import feature_map, kept, predicted, proposals
 from vlgate.models.regions.regions import COUNT, WIDTH, RegionCache, Regions
 from vlgate.types import LazyImage
 
@@ -24,18 +25,12 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
-# Prepares images for a detector: resized, in the order blue, green, red, minus the mean, and padded to one size.
-
 _SHORTEST = 16
 """The shortest side: below it the feature map would be empty. An image of 1 : 63 is stretched to it."""
 
 
 def resized_size(size: tuple[int, int], config: Config) -> tuple[int, int]:
-    """Return the height and width to which an image of the given height and width is resized.
-
-    >>> resized_size((480, 640), Config()), resized_size((300, 900), Config())
-    ((600, 800), (333, 1000))
-    """
+    """Return the height and width to which an image of the given height and width is resized."""
     scale = config.short / min(size)
     height, width = (config.short, scale * size[1]) if size[0] < size[1] else (scale * size[0], config.short)
     if max(height, width) > config.long:
@@ -48,13 +43,6 @@ def pixels_of(image: Image, config: Config, device: str) -> Tensor:
     """Return an image's blue, green and red minus the mean, resized bilinearly without antialiasing.
 
     The order is that of the network's training in Caffe, and so that of the published features.
-
-    Args:
-        image: in mode RGB.
-        config: the detector's configuration.
-        device: the device of the result.
-
-    Returns: float32 of shape (3, height, width).
     """
     import torch
     from torch.nn.functional import interpolate
@@ -80,8 +68,6 @@ def padded(images: Sequence[Tensor]) -> tuple[Tensor, list[tuple[int, int]]]:
     return batch, sizes
 
 
-# Runs the whole detector, from images to regions, in float32.
-
 AT_ONCE = 8
 """How many images go through the network together by default."""
 
@@ -89,17 +75,7 @@ AT_ONCE = 8
 def detect(
     network: Any, config: Config, images: Sequence[Image], device: str, at_once: int = AT_ONCE
 ) -> list[Regions | None]:
-    """Find the regions of images of any sizes; an image has the same regions in a batch as alone.
-
-    Args:
-        network: a ``network.network`` on the device.
-        config: the detector's configuration.
-        images: in mode RGB.
-        device: the device of the network.
-        at_once: how many images go through the network together.
-
-    Returns: the regions of each image; None if the detector finds too few.
-    """
+    """Find the regions of images of any sizes; an image has the same regions in a batch as alone."""
     import torch
 
     # Images of similar shape go together, so that there is little padding.
@@ -119,23 +95,7 @@ def _detected(network: Any, config: Config, images: Sequence[Image], device: str
     features, places = feature_map(network.backbone, batch, sizes, caffe=config.caffe_maxpool)
     boxes = proposals(network.proposal_generator, config, features, places, sizes)
     said = predicted(network.roi_heads, config, features, boxes)
-    every = zip(said, boxes, sizes, strict=True)
-    return [_regions(kept(config, *one), one[2]) for one in every]
-
-
-def _regions(found: Detections | None, size: tuple[int, int]) -> Regions | None:
-    if found is None:
-        return None
-    height, width = size
-    fractions = found.boxes / found.boxes.new_tensor((width, height, width, height))
-    return Regions(
-        features=np.ascontiguousarray(found.features.cpu().numpy(), dtype=np.float32),
-        boxes=np.ascontiguousarray(fractions.cpu().numpy(), dtype=np.float32),
-        objects=found.objects.cpu().numpy().astype(np.int64),
-        object_scores=found.object_scores.cpu().numpy().astype(np.float32),
-        attributes=found.attributes.cpu().numpy().astype(np.int64),
-        attribute_scores=found.attribute_scores.cpu().numpy().astype(np.float32),
-    )
+    return [kept(config, *of_image) for of_image in zip(said, boxes, sizes, strict=True)]
 
 
 @contextmanager
@@ -150,8 +110,6 @@ def _full_precision() -> Iterator[None]:
         yield
 
 
-# Finds a detector's folder and loads all of its weights.
-
 PUBLISHED = "unc-nlp/frcnn-vg-finetuned"
 CONFIG = "config.yaml"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -159,27 +117,17 @@ _COUNTER = "num_batches_tracked"  # used in training only; some checkpoints have
 
 
 def detector_folder(spec: str, folder: Path) -> Path:
-    """Return the local folder of a detector; download a repository that is not in the hub's cache.
-
-    Args:
-        spec: a hub repository ``ORG/NAME[@REVISION]``, a folder, or empty for ``PUBLISHED``.
-        folder: the folder that relative paths start from.
-
-    Raises: ModelLoadError if it is not found; the message names the files, the places searched and the remedy.
-    """
+    """Return the local folder of a detector; download a repository that is not in the hub's cache."""
     source = pretrained(spec, folder, default=PUBLISHED)
     return Path(source.location) if source.local else _fetched(source)
 
 
 def _fetched(source: Pretrained) -> Path:
-    try:
-        from huggingface_hub import constants, snapshot_download
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "huggingface_hub", "hf") from None
+    hub, constants = library("huggingface_hub"), library("huggingface_hub.constants")
     offline = bool(constants.HF_HUB_OFFLINE)
     wanted = [CONFIG, *WEIGHTS]
     try:
-        found = snapshot_download(
+        found = hub.snapshot_download(
             source.location, revision=source.revision, allow_patterns=wanted, local_files_only=offline
         )
     except (OSError, ValueError, RuntimeError) as error:
@@ -193,11 +141,6 @@ def _fetched(source: Pretrained) -> Path:
 
 
 def load_detector(folder: Path, device: str) -> tuple[nn.Module, Config, str]:
-    """Load a detector with all of its weights, in float32.
-
-    Returns: the network on the device, its configuration, and the hash of both files.
-    Raises: ModelLoadError if a file is missing or damaged, or a weight is missing, unknown or of another shape.
-    """
     from vlgate.models.regions.detector_network import network
 
     file = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
@@ -206,33 +149,13 @@ def load_detector(folder: Path, device: str) -> tuple[nn.Module, Config, str]:
         raise ModelLoadError(f"{folder} holds {has}; a detector is {CONFIG} with {' or '.join(WEIGHTS)}")
     config = read_config(folder / CONFIG)
     built = network(config)
-    _fill(built, _state(file), file)
+    _fill(built, read_tensors(file, "the weights of a detector"), file)
     try:
         return built.to(device), config, digest(digest_path(folder / CONFIG), digest_path(file))
     except RuntimeError as error:
         raise ModelLoadError(
             f"the detector cannot be moved to device={device!r} ({error}); try another device"
         ) from error
-
-
-def _state(file: Path) -> Mapping[str, Any]:
-    """Read tensors from safetensors or a pickle; no code in the file is run."""
-    import pickle
-
-    import torch
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        state = load_file(file) if file.suffix == ".safetensors" else torch.load(file, "cpu", weights_only=True)
-    except (SafetensorError, pickle.UnpicklingError, RuntimeError, OSError, EOFError, ValueError) as error:
-        raise ModelLoadError(
-            f"{file} is damaged, or holds more than tensors, and is not loaded ({type(error).__name__}: "
-            f"{str(error).splitlines()[0] if str(error) else ''}); download it again"
-        ) from error
-    if not isinstance(state, Mapping) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-        raise ModelLoadError(f"{file} does not hold named tensors; expected the weights of a detector")
-    return state
 
 
 def _fill(built: nn.Module, state: Mapping[str, Tensor], file: Path) -> None:
@@ -254,14 +177,11 @@ def _fill(built: nn.Module, state: Mapping[str, Tensor], file: Path) -> None:
     built.load_state_dict(given, strict=False)
 
 
-# The Visual Genome Faster R-CNN of bottom-up attention, as LXMERT uses it (Anderson et al., CVPR 2018).
-#
-# It is a ResNet-101 up to res4, a region proposal network, RoI pooling to 14 x 14, and res5 on each box, whose mean is
-# the box's feature; 1,600 objects, 400 attributes, 36 boxes per image. References: ``unc-nlp/frcnn-vg-finetuned`` with
-# the research project ``lxmert`` of transformers, and airsplay/py-bottom-up-attention. Two differences are intended:
-#
-# - an image has the same regions in a batch as alone; in the reference, padding changes them; - channels are in the
-# order blue, green, red, as in training; the reference swaps those of files (transformers #19601).
+# A ResNet-101 up to res4, a region proposal network, RoI pooling to 14 x 14, and res5 on each box, whose mean is the
+# box's feature. References: ``unc-nlp/frcnn-vg-finetuned`` with the research project ``lxmert`` of transformers, and
+# airsplay/py-bottom-up-attention. Two differences are intended: an image has the same regions in a batch as alone (in
+# the reference, padding changes them), and channels are in the order blue, green, red, as in training (the reference
+# swaps those of files, transformers #19601).
 
 
 class DetectorSource:
@@ -270,23 +190,16 @@ class DetectorSource:
     def __init__(
         self, network: Any, config: Config, *, device: str, fingerprint: str, name: str, at_once: int = AT_ONCE
     ) -> None:
-        """Take a network of ``load_detector``, and how many images go through it together."""
         self.fingerprint = f"detector {fingerprint}"
         self.note = f"regions found by {name} during the run"
         self._network, self._config, self._device, self._at_once = network, config, device, at_once
         self._cache = RegionCache()
 
     def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
-        """Find the regions of each image, as ``RegionSource.regions`` says."""
         lacking = f"the detector finds fewer than {self._config.detections} regions in {{keys}}"
         return self._cache.regions(images, self.look, lacking)
 
     def look(self, images: Sequence[LazyImage]) -> list[Regions | None]:
-        """Find the regions of each image, without the cache.
-
-        Returns: n regions; None for an image in which the detector finds too few.
-        Raises: ImageError for the first image that cannot be decoded.
-        """
         return detect(self._network, self._config, rgb_images(images), self._device, self._at_once)
 
 
@@ -299,23 +212,8 @@ def detector_source(
     count: int | None = COUNT,
     at_once: int = AT_ONCE,
 ) -> DetectorSource:
-    """Load a detector.
-
-    Args:
-        spec: a hub repository, a folder with ``config.yaml`` and weights, or empty for the published detector.
-        folder: the folder that relative paths start from.
-        device: a name that ``torch.device`` takes.
-        width: the numbers per box that the model takes; None for any.
-        count: the boxes per image that the model takes; None for any.
-        at_once: how many images go through the network together.
-
-    Raises: ModelLoadError if it cannot be loaded, or gives other numbers of boxes or of numbers per box.
-    """
-    try:
-        import torch  # noqa: F401  # is it installed?
-        import torchvision  # noqa: F401  # likewise
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "torch", "hf") from None
+    """Load a detector."""
+    library("torch"), library("torchvision")
     network, config, what = load_detector(detector_folder(spec, folder), device)
     for name, wanted, given in (("numbers per box", width, config.features), ("boxes", count, config.detections)):
         if wanted not in (None, given):

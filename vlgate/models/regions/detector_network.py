@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
-# A detector's configuration: its layers and its thresholds, read from ``config.yaml``.
-
 _BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 
 
@@ -64,12 +62,10 @@ class Config:
 
     @property
     def features(self) -> int:
-        """Numbers per box: the channels of res5."""
         return 8 * self.res2
 
     @property
     def anchors(self) -> int:
-        """Anchors per position of the feature map."""
         return len(self.anchor_sizes) * len(self.aspect_ratios)
 
 
@@ -77,8 +73,6 @@ def read_config(file: Path) -> Config:
     """Read a detector's ``config.yaml``, which has the names of ``unc-nlp/frcnn-vg-finetuned``, in upper or lower case.
 
     ``input.format`` is ignored: the mean is in the order blue, green, red, and so is the network's input.
-
-    Raises: ModelLoadError if the file cannot be read, lacks a value, or asks for a layer that is not supported.
     """
     if file.exists() and not file.is_file():  # reading a pipe would block for ever
         raise ModelLoadError(f"{file}: is not a regular file; download it again")
@@ -180,10 +174,7 @@ def _check_built(resnet: Any, box: Any, content: Any) -> None:
 
 
 def network(config: Config) -> nn.Module:
-    """Build a detector with random weights, in evaluation mode.
-
-    With the default ``config``, its state has the names and shapes of ``unc-nlp/frcnn-vg-finetuned``.
-    """
+    """Build a detector with random weights, in evaluation mode."""
     from torch import nn
 
     whole = nn.Module()
@@ -203,40 +194,25 @@ def _backbone(config: Config) -> nn.Module:
     backbone.stem.conv1 = _normed(3, config.stem, kernel=7, stride=2)
     inside = config.stem
     for stage in range(3):
-        outside, stride = config.res2 * 2**stage, 1 if stage == 0 else 2
-        blocks = [
-            bottleneck(
-                inside if place == 0 else outside,
-                config.width * 2**stage,
-                outside,
-                stride=stride if place == 0 else 1,
-                stride_in_1x1=config.stride_in_1x1,
-            )
-            for place in range(config.blocks[stage])
-        ]
-        backbone.add_module(f"res{stage + 2}", nn.Sequential(*blocks))
-        inside = outside
+        backbone.add_module(f"res{stage + 2}", _stage(config, stage, inside, stride=1 if stage == 0 else 2))
+        inside = config.res2 * 2**stage
     return backbone
 
 
 def _res5(config: Config) -> nn.Module:
     """The head's stage; by default it keeps 14 x 14 positions and is dilated instead of strided, as in training."""
+    stride, dilation = (2, 1) if config.halve_res5 else (1, 2)
+    return _stage(config, 3, config.features // 2, stride=stride, dilation=dilation)
+
+
+def _stage(config: Config, stage: int, inside: int, *, stride: int, dilation: int = 1) -> nn.Module:
     from torch import nn
 
-    stride, dilation = (2, 1) if config.halve_res5 else (1, 2)
-    outside = config.features
-    blocks = [
-        bottleneck(
-            outside // 2 if place == 0 else outside,
-            8 * config.width,
-            outside,
-            stride=stride if place == 0 else 1,
-            dilation=dilation,
-            stride_in_1x1=config.stride_in_1x1,
-        )
-        for place in range(config.blocks[3])
-    ]
-    return nn.Sequential(*blocks)
+    outside, width = config.res2 * 2**stage, config.width * 2**stage
+    kinds: dict[str, Any] = {"dilation": dilation, "stride_in_1x1": config.stride_in_1x1}
+    first = bottleneck(inside, width, outside, stride=stride, **kinds)
+    rest = [bottleneck(outside, width, outside, **kinds) for _ in range(config.blocks[stage] - 1)]
+    return nn.Sequential(first, *rest)
 
 
 def bottleneck(

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vlgate.models.regions.detector_network import Config
+from vlgate.models.regions.regions import Regions
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-
-# Operations on boxes: arrays of shape (n, 4), with x1, y1, x2, y2 in pixels.
 
 _LARGEST = math.log(1000 / 16)
 """The most that a box grows, as a logarithm: from 16 pixels to 1,000."""
@@ -22,12 +23,8 @@ _LARGEST = math.log(1000 / 16)
 def moved(boxes: Tensor, deltas: Tensor, weights: Sequence[float]) -> Tensor:
     """Move and scale boxes, each by its own deltas (Girshick et al., CVPR 2014, appendix C).
 
-    Args:
-        boxes: shape (n, 4).
-        deltas: shape (n, 4): the centre's shift in widths and heights, and the logarithms of the two scales.
-        weights: the four divisors of the deltas.
-
-    Returns: boxes of shape (n, 4).
+    ``boxes``: shape (n, 4). ``deltas``: shape (n, 4): the centre's shift in widths and heights, and the logarithms of
+    the two scales.
     """
     import torch
 
@@ -39,7 +36,6 @@ def moved(boxes: Tensor, deltas: Tensor, weights: Sequence[float]) -> Tensor:
 
 
 def clipped(boxes: Tensor, size: tuple[int, int]) -> Tensor:
-    """Clip boxes to an image of the given height and width."""
     height, width = size
     limits = boxes.new_tensor((width, height, width, height))
     return boxes.clamp(min=0).minimum(limits)
@@ -58,12 +54,6 @@ def feature_map(
     backbone: Any, pixels: Tensor, sizes: Sequence[tuple[int, int]], *, caffe: bool
 ) -> tuple[Tensor, Sizes]:
     """Run the stem and res2 to res4.
-
-    Args:
-        backbone: the submodule of that name of ``network.network``.
-        pixels: shape (n, 3, height, width), zero beyond each image's end.
-        sizes: n pairs of height and width.
-        caffe: whether the stem's max pooling has no padding, and its last window may extend beyond the end.
 
     Returns: features of shape (n, channels, about height / 16, about width / 16), zero beyond each image's end, and
         the n pairs of height and width within the map.
@@ -93,7 +83,6 @@ def run_bottleneck(block: Any, features: Tensor, sizes: Sizes) -> tuple[Tensor, 
 
 
 def convolved(convolution: Any, features: Tensor) -> Tensor:
-    """Run a convolution and then its normalisation."""
     result: Tensor = convolution.norm(convolution(features))
     return result
 
@@ -131,13 +120,6 @@ def proposals(
     sizes: Sequence[tuple[int, int]],
 ) -> list[Tensor]:
     """Propose boxes.
-
-    Args:
-        generator: the submodule ``proposal_generator`` of ``network.network``.
-        config: the detector's configuration.
-        features: shape (n, channels, rows, columns), zero beyond each image's end.
-        places: n pairs of rows and columns that belong to the image.
-        sizes: n pairs of the image's height and width, in pixels.
 
     Returns: n arrays of boxes of shape (at most ``config.proposals_after``, 4), the likeliest first.
     """
@@ -181,25 +163,6 @@ def _best(config: Config, scores: Tensor, deltas: Tensor, cells: Tensor, size: t
     return boxes[nms(boxes, values, config.rpn_overlap)[: config.proposals_after]]
 
 
-# The detector's head: the features, object and attribute of each box, and which boxes are kept.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Detections:
-    """The boxes that are kept in one image, the most certain first.
-
-    ``boxes`` has shape (n, 4), in pixels of the resized image, ``features`` shape (n, d), and the others shape (n,):
-    indices into the detector's vocabulary, and probabilities.
-    """
-
-    boxes: Tensor
-    features: Tensor
-    objects: Tensor
-    object_scores: Tensor
-    attributes: Tensor
-    attribute_scores: Tensor
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Predicted:
     """The head's output for n boxes: features (n, d), logits of objects and attributes, and deltas (n, 4)."""
@@ -211,16 +174,7 @@ class Predicted:
 
 
 def predicted(heads: Any, config: Config, features: Tensor, boxes: Sequence[Tensor]) -> list[Predicted]:
-    """Run the head on boxes, ``config.proposals_after`` of them (one image's) at a time to bound the memory.
-
-    Args:
-        heads: the submodule ``roi_heads`` of ``network.network``.
-        config: the detector's configuration.
-        features: the feature map, shape (n, channels, rows, columns).
-        boxes: n arrays of shape (any, 4), in pixels.
-
-    Returns: one record per image.
-    """
+    """Run the head on boxes, ``config.proposals_after`` of them (one image's) at a time to bound the memory."""
     import torch
     from torchvision.ops import roi_pool
 
@@ -252,7 +206,7 @@ def _said(predictor: Any, config: Config, features: Tensor) -> tuple[Tensor, Ten
     return features, objects, attributes, own
 
 
-def kept(config: Config, said: Predicted, proposals: Tensor, size: tuple[int, int]) -> Detections | None:
+def kept(config: Config, said: Predicted, proposals: Tensor, size: tuple[int, int]) -> Regions | None:
     """Keep the most certain boxes that do not overlap too much.
 
     Each box is moved as its likeliest object says, and all boxes compete, whatever their objects: LXMERT's features
@@ -271,11 +225,13 @@ def kept(config: Config, said: Predicted, proposals: Tensor, size: tuple[int, in
     else:
         return None
     attribute_scores, attributes = said.attribute_logits[best, :-1].softmax(dim=1).max(dim=1)
-    return Detections(
-        boxes=boxes[best],
-        features=said.features[best],
-        objects=objects[best],
-        object_scores=scores[best],
-        attributes=attributes,
-        attribute_scores=attribute_scores,
+    height, width = size
+    fractions = boxes[best] / boxes.new_tensor((width, height, width, height))
+    return Regions(
+        features=np.ascontiguousarray(said.features[best].cpu().numpy(), dtype=np.float32),
+        boxes=np.ascontiguousarray(fractions.cpu().numpy(), dtype=np.float32),
+        objects=objects[best].cpu().numpy().astype(np.int64),
+        object_scores=scores[best].cpu().numpy().astype(np.float32),
+        attributes=attributes.cpu().numpy().astype(np.int64),
+        attribute_scores=attribute_scores.cpu().numpy().astype(np.float32),
     )

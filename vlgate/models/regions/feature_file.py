@@ -31,7 +31,6 @@ class FeatureFile:
     image_names = True
 
     def __init__(self, path: Path, records: Records, *, width: int | None, count: int | None) -> None:
-        """Take an open file, and the numbers per box and boxes per image that the model takes."""
         self.fingerprint = f"regions {_identity(path)}"
         self.note = f"regions read from {path.name}"
         self._path, self._records, self._needed = path, records, (count, width)
@@ -40,10 +39,7 @@ class FeatureFile:
         self._cache = RegionCache()
 
     def check_first(self) -> None:
-        """Check that the model can take the first image's regions; skip the check if that record is damaged.
-
-        Raises: ModelLoadError if it cannot.
-        """
+        """Check that the model can take the first image's regions; skip the check if that record is damaged."""
         key = next(iter(self._records.keys()))
         try:
             first = self._records.read(key)
@@ -55,11 +51,6 @@ class FeatureFile:
             raise ModelLoadError(str(error)) from None
 
     def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
-        """Read the regions of each image, as ``RegionSource.regions`` says; the images themselves are not loaded.
-
-        Raises: NoReplyError for the images that the file lacks or whose record is damaged; DataError if a record has
-            other numbers of boxes, or of numbers per box, than the model takes.
-        """
         lacking = (
             f"{self._path} has no regions of {{keys}}, but of {self.images:,} others; make them with vlgate "
             "features, or leave out regions=FILE: images perturbed during the run (with #) are in no file"
@@ -87,23 +78,13 @@ class FeatureFile:
 
 
 def is_features(path: Path) -> bool:
-    """Whether a path looks like features rather than a detector."""
     if path.is_dir():
         return _is_database(path) or any(path.glob(PATTERN))
     return path.suffix.lower() in FORMS
 
 
 def feature_file(path: Path, *, width: int | None = WIDTH, count: int | None = COUNT) -> FeatureFile:
-    """Open a file or folder of features.
-
-    Args:
-        path: one of ``FORMS``, a folder with ``data.mdb``, or one that ``vlgate features`` wrote.
-        width: the numbers per box that the model takes; None for any.
-        count: the boxes per image that the model takes; None for any.
-
-    Raises: ModelLoadError if it cannot be read, holds no image, or its first record has other numbers of boxes, or of
-        numbers per box, than the model takes.
-    """
+    """Open a file or folder of features."""
     file = path / DATA if _is_database(path) else path
     if file.exists() and not (file.is_file() or file.is_dir()):  # reading a pipe would block for ever
         raise ModelLoadError(f"{file}: is not a regular file; {AGAIN}")

@@ -7,7 +7,7 @@ import pickle
 import subprocess
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,10 +15,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.errors import DataError, ModelLoadError
+from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.load_errors import missing_package
-from vlgate.models.regions.feature_records import AGAIN, checked, from_base64
-from vlgate.models.regions.regions import Regions
+from vlgate.models.regions.feature_records import AGAIN, Record, Records, from_base64
 
 # Reads the entries of an LMDB through a process of its own, which may die of a damaged page while the run goes on.
 
@@ -32,10 +31,6 @@ class Reader:
     """An LMDB, open for reading. If its process dies of an entry, the next entry is read by another one."""
 
     def __init__(self, path: Path) -> None:
-        """Open a database: a folder with ``data.mdb``, or a single file.
-
-        Raises: ModelLoadError if it cannot be read, or lmdb is not installed.
-        """
         if find_spec("lmdb") is None:
             raise missing_package("lmdb", "lmdb")
         self._path = path
@@ -46,10 +41,6 @@ class Reader:
             raise ModelLoadError(f"{path}: cannot be read as an LMDB ({error}); {AGAIN}") from None
 
     def get(self, key: str) -> bytes | None:
-        """Return an entry; None if there is none.
-
-        Raises: ValueError if it cannot be read.
-        """
         if self._process.poll() is not None:
             self._process, _ = self._started()
         try:
@@ -60,7 +51,6 @@ class Reader:
         return _received(self._process)
 
     def _started(self) -> tuple[subprocess.Popen[bytes], bytes]:
-        """Start the process, and return it with its list of the keys."""
         command = [sys.executable, "-P", str(_SCRIPT), str(self._path), str(int(self._path.is_dir()))]
         process = subprocess.Popen(  # noqa: S603  # our own script
             command,
@@ -108,13 +98,7 @@ _BROKEN = (
 
 
 def plain_values(content: bytes) -> object:
-    """Unpickle numbers, strings, bytes, lists, tuples, dictionaries and numpy's arrays and numbers.
-
-    >>> plain_values(pickle.dumps({"img_id": 7, "boxes": np.zeros((1, 2), dtype=np.float32)}))
-    {'img_id': 7, 'boxes': array([[0., 0.]], dtype=float32)}
-
-    Raises: ValueError if the pickle is damaged, or asks for anything else, which the message names.
-    """
+    """Unpickle numbers, strings, bytes, lists, tuples, dictionaries and numpy's arrays and numbers."""
     try:
         return _finished(_PlainUnpickler(io.BytesIO(content)).load(), {})
     except _BROKEN as error:
@@ -123,7 +107,6 @@ def plain_values(content: bytes) -> object:
 
 class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """Return the stand-in of a name."""
         package, _, inner = module.partition(".")
         wanted = f"numpy.{name}" if package == "numpy" and (not inner or _CORE.get(name) == inner.lstrip("_")) else ""
         stand_in = _STAND_INS.get(wanted or f"{module}.{name}")
@@ -163,7 +146,6 @@ class _Type:
         self.order = ">" if state[1] == ">" else "<"
 
     def dtype(self) -> np.dtype[Any]:
-        """The numpy type with its byte order."""
         return np.dtype(self.name).newbyteorder(self.order)  # type: ignore[arg-type]  # one of two
 
 
@@ -255,37 +237,19 @@ _OTHERS = (
 )
 
 
-class Volta:
-    """A database, open for reading."""
+class Volta(Records):
+    """A database, open for reading: a folder with ``data.mdb``, or a single file."""
 
     def __init__(self, path: Path) -> None:
-        """Open a database: a folder with ``data.mdb``, or a single file.
-
-        Raises: ModelLoadError if it cannot be read, or lmdb is not installed.
-        """
         self._path = path
         self._reader = Reader(path)
-        self._keys = [key for key in self._reader.keys if key != _LIST_OF_KEYS]
+        self._places = {key: key for key in self._reader.keys if key != _LIST_OF_KEYS}
 
-    def keys(self) -> Iterable[str]:
-        """The images' numbers, as text."""
-        return self._keys
-
-    def read(self, key: str) -> Regions:
-        """Read an image's dictionary.
-
-        Raises: DataError that names the key if it is damaged, or holds more than plain values and arrays.
-        """
-        try:
-            content = self._reader.get(key)
-            if content is None:
-                raise ValueError("its key leads to no entry")  # noqa: TRY301
-            arrays, size = _arrays(plain_values(content))
-        except KeyError as error:
-            raise DataError(self._path, key, f"lacks {error}", AGAIN) from None
-        except (OSError, ValueError, TypeError, OverflowError) as error:
-            raise DataError(self._path, key, f"cannot be read ({error})", AGAIN) from None
-        return checked(self._path, key, arrays, size)
+    def _record(self, key: str) -> Record:
+        content = self._reader.get(key)
+        if content is None:
+            raise ValueError("its key leads to no entry")
+        return self._path, *_arrays(plain_values(content))
 
 
 def _arrays(item: object) -> tuple[dict[str, NDArray[Any]], tuple[float, float]]:

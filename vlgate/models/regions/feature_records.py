@@ -8,15 +8,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.errors import DataError
 from vlgate.models.regions.regions import Regions
-
-# Finds an image in a file of features: decides which names mean the same image.
 
 _EXTENSION = re.compile(r"(?<=.)\.(?:jpe?g|png|webp|gif|bmp|tiff?|avif|hei[cf])\Z", re.IGNORECASE | re.DOTALL)
 _COCO = re.compile(r"COCO_(?:train|val|test)[0-9]{4}_0*([0-9]+)")
@@ -38,11 +36,6 @@ def image_name(key: str) -> str:
 
     This drops folders, the extension, the prefixes of COCO and Visual7W, and leading zeros. It keeps the name of a
     perturbation: a blurred image never has the features of the sharp one.
-
-    >>> image_name("COCO_val2014_000000165831.jpg"), image_name("VG_100K_2/2408124.jpg"), image_name("v7w_12.jpg")
-    ('165831', '2408124', '12')
-    >>> image_name("2357834#blur6"), image_name("VisualDialog_val2018_000000284024.jpg"), image_name("000.png")
-    ('2357834#blur6', 'VisualDialog_val2018_000000284024', '0')
     """
     name, mark, perturbation = bare_name(key).partition("#")
     for pattern in (_COCO, _VISUAL_7W, _NUMBER):
@@ -85,28 +78,16 @@ class Names:
     """The keys of a file, to be searched by image."""
 
     def __init__(self, keys: Iterable[str]) -> None:
-        """Take all keys; the first of several equal keys counts."""
         self._keys = dict.fromkeys(keys)
         self._alike: dict[str, list[str]] = {}
         for key in self._keys:
             self._alike.setdefault(image_name(key), []).append(key)
 
     def __len__(self) -> int:
-        """How many keys there are."""
         return len(self._keys)
 
     def find(self, key: str, where: str = "") -> str | None:
-        """Return the file's own key of an image; None if no key matches, or several do.
-
-        Args:
-            key: the image's key.
-            where: the image's path, if it has one.
-
-        >>> Names(["COCO_val2014_000000000012", "13"]).find("000000000012.jpg")
-        'COCO_val2014_000000000012'
-        >>> print(Names(["COCO_val2014_000000000012"]).find("v7w_12.jpg"), Names(["a/1.jpg"]).find("b/1.jpg"))
-        None None
-        """
+        """Return the file's own key of an image; None if no key matches, or several do."""
         if key in self._keys:
             return key
         alike = self._alike.get(image_name(key), [])
@@ -143,35 +124,44 @@ def _agree(some: Sequence[str], others: Sequence[str]) -> bool:
     return all(one == other for one, other in zip(some, others, strict=False))
 
 
-# Checks a record of a file of features before it is used.
-
 AGAIN = "make the file again with vlgate features, or download it again"
 _BESIDE = 1e-4  # how far rounding may move a box beyond its image, as a fraction of the side
 
 
-class Records(Protocol):
-    """A file of features."""
+Record = tuple[Path, Mapping[str, NDArray[Any]], tuple[float, float] | None]
+"""The file, the arrays under the names of ``Regions``, and the height and width if boxes are in pixels."""
+
+
+class Records:
+    """A file or folder of region features: where each image's record is, by its own name, and how it is read."""
+
+    _path: Path
+    _places: Mapping[str, Any]
 
     def keys(self) -> Iterable[str]:
-        """The keys of all images."""
+        return self._places.keys()
 
     def read(self, key: str) -> Regions:
-        """Read the regions of an image.
+        """Read an image's regions; DataError names the key if its record is damaged."""
+        try:
+            file, arrays, size = self._record(key)
+        except KeyError as error:
+            raise DataError(self._path, key, f"lacks {error}", AGAIN) from None
+        except (OSError, ValueError, TypeError, OverflowError) as error:
+            raise DataError(
+                self._path, key, f"cannot be read ({getattr(error, 'strerror', None) or error})", AGAIN
+            ) from None
+        return checked(file, key, arrays, size)
 
-        Raises: DataError that names the key if its record is damaged.
-        """
+    def _record(self, key: str) -> Record:
+        raise NotImplementedError
 
 
 def checked(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], size: tuple[float, float] | None) -> Regions:
     """Check arrays and return them as regions.
 
-    Args:
-        file: the file they come from, for messages.
-        key: the image's key.
-        arrays: ``features`` of shape (n, d), ``boxes`` of shape (n, 4), and any of the other fields of ``Regions``.
-        size: the image's height and width if the boxes are in pixels; None if they are fractions.
-
-    Raises: DataError if shapes do not agree, a number is not finite, or a box is not within the image.
+    ``arrays``: ``features`` of shape (n, d), ``boxes`` of shape (n, 4), and any of the other fields of ``Regions``.
+    ``size``: the image's height and width if the boxes are in pixels; None if they are fractions.
     """
     features = np.asarray(arrays["features"], np.float32)
     boxes: NDArray[np.float32] = np.asarray(arrays["boxes"], np.float32)
@@ -204,11 +194,6 @@ def _others(file: Path, key: str, arrays: Mapping[str, NDArray[Any]], n: int) ->
 
 
 def from_base64(content: bytes | str, kind: type[np.generic]) -> NDArray[Any]:
-    """Decode numbers from base64.
-
-    Returns: an array of shape (n,).
-    Raises: ValueError if the text is not base64, or its length is not a multiple of a number's.
-    """
     try:
         return np.frombuffer(base64.b64decode(content, validate=True), kind)
     except binascii.Error as error:

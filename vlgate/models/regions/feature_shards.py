@@ -6,7 +6,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tokenize import TokenError
@@ -19,7 +19,7 @@ from vlgate.asking.batching import out_of_memory
 from vlgate.errors import DataError, ImageError, ModelLoadError, ModelReplyError
 from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.models.checkpoints.load_errors import missing_package
-from vlgate.models.regions.feature_records import AGAIN, checked
+from vlgate.models.regions.feature_records import AGAIN, Record, Records
 from vlgate.models.regions.regions import Regions
 from vlgate.types import LazyImage
 
@@ -38,15 +38,12 @@ _BROKEN = (
 )  # fmt: skip
 
 
-class Shards:
+class Shards(Records):
     """A folder of such files, or one of them; an image's regions are read on demand."""
 
     def __init__(self, path: Path) -> None:
-        """List the images.
-
-        Raises: ModelLoadError if a file is damaged or in another format, or if the files are of several detectors.
-        """
-        self._places: dict[str, tuple[Path, int]] = {}
+        self._path = path
+        places: dict[str, tuple[Path, int]] = {}
         self.detectors: set[str] = set()
         self._opened: dict[Path, Any] = {}
         self._sizes: dict[Path, int] = {}
@@ -56,37 +53,26 @@ class Shards:
             keys, detector = _head(file, self._opened[file])
             self.detectors.add(detector)
             for place, key in enumerate(keys):
-                self._places.setdefault(key, (file, place))
+                places.setdefault(key, (file, place))
+        self._places = places
         if len(self.detectors) > 1:
             problem = f"holds regions of {len(self.detectors)} detectors"
             raise ModelLoadError(f"{path}: {problem}; keep one folder per detector")
 
-    def keys(self) -> Iterable[str]:
-        """The keys of all images."""
-        return self._places.keys()
-
-    def read(self, key: str) -> Regions:
-        """Read an image's regions.
-
-        Raises: DataError that names the key if its record is damaged.
-        """
+    def _record(self, key: str) -> Record:
         file, place = self._places[key]
         opened, size = self._opened[file], self._sizes[file]
         if not file.is_file() or file.stat().st_size < size:  # it is mapped: reading beyond its end kills the process
             raise DataError(file, key, f"was cut off after it was opened, when it had {size:,} bytes", AGAIN)
         arrays = {name: opened.get_slice(name)[place] for name in opened.keys() if name in FIELDS}  # noqa: SIM118
-        return checked(file, key, arrays, None)
+        return file, arrays, None
 
 
-class Npz:
+class Npz(Records):
     """One file in numpy's format, which is read at once."""
 
     def __init__(self, file: Path) -> None:
-        """Read all arrays; none may hold Python objects.
-
-        Raises: ModelLoadError if the file is damaged or in another format.
-        """
-        self._file = file
+        self._path = file
         try:
             # If np.load opened the file itself, it would leave a broken one open.
             with file.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
@@ -99,32 +85,13 @@ class Npz:
             raise ModelLoadError(f"{file}: holds {lengths}; expected images, features and boxes of one length; {AGAIN}")
         self._places = {str(key): place for place, key in reversed([*enumerate(self._arrays["images"])])}
 
-    def keys(self) -> Iterable[str]:
-        """The keys of all images."""
-        return self._places.keys()
-
-    def read(self, key: str) -> Regions:
-        """Return an image's regions.
-
-        Raises: DataError that names the key if its record is damaged.
-        """
+    def _record(self, key: str) -> Record:
         place = self._places[key]
-        arrays = {name: array[place] for name, array in self._arrays.items() if name != "images"}
-        return checked(self._file, key, arrays, None)
+        return self._path, {name: array[place] for name, array in self._arrays.items() if name != "images"}, None
 
 
 def write_shard(folder: Path, keys: Sequence[str], regions: Sequence[Regions], detector: str) -> Path:
-    """Write the regions of some images into one file of a folder, whole or not at all.
-
-    Args:
-        folder: the folder of all such files.
-        keys: the keys of n images.
-        regions: the images' regions, all of the same shapes.
-        detector: the detector's fingerprint.
-
-    Returns: the file.
-    Raises: OSError if it cannot be written.
-    """
+    """Write the regions of some images into one file of a folder, whole or not at all."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
@@ -179,8 +146,6 @@ def _head(file: Path, opened: Any) -> tuple[list[str], str]:
     return keys, detector
 
 
-# Makes files of features; a run continues after the images that an earlier run has finished.
-
 SHARD = 64
 """Images per file: 20 MB. A run that is killed loses at most so many."""
 
@@ -214,19 +179,6 @@ def make_features(
     batch_size: int = 8,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
-    """Write the regions of images into a folder, except those that it already holds.
-
-    Args:
-        images: each with a key of its own.
-        detector: finds the regions.
-        folder: receives the files; created if it does not exist.
-        batch_size: how many images the detector gets together; halved when memory runs out.
-        tell: called after each call of the detector.
-
-    Returns: the counts. An image that cannot be decoded, or has too few regions, is in ``left_out``.
-    Raises: ModelLoadError if the folder holds regions of another detector; ModelReplyError if the memory is too small
-        for one image; OSError if the folder cannot be written to.
-    """
     done = _done(folder, detector.fingerprint)
     left = [image for image in images if image.key not in done]
     progress = Progress(whole=len(images), before=len(images) - len(left))

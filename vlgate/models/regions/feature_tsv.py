@@ -9,14 +9,13 @@ from __future__ import annotations
 import errno
 import os
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from vlgate.errors import DataError, ModelLoadError
-from vlgate.models.regions.feature_records import AGAIN, checked, from_base64
-from vlgate.models.regions.regions import Regions
+from vlgate.errors import ModelLoadError
+from vlgate.models.regions.feature_records import AGAIN, Record, Records, from_base64
 
 _COLUMNS = 10
 _HEAD = 512  # bytes within which the first three columns end
@@ -40,52 +39,34 @@ class _Content:
         return found
 
 
-class Tsv:
+class Tsv(Records):
     """A file whose lines are read on demand: COCO's features have 16 GB."""
 
     def __init__(self, file: Path) -> None:
-        """Find the lines.
-
-        Raises: ModelLoadError if it cannot be read or is not in this format.
-        """
-        self._file = file
+        self._path = file
+        places: dict[str, tuple[int, int]] = {}
         try:
             self._content = _Content(file)
-            self._lines: dict[str, tuple[int, int]] = {}
             for start, end in _lines(self._content):
-                self._lines.setdefault(self._key(start, end), (start, end))
+                places.setdefault(self._key(start, end), (start, end))
         except OSError as error:
             raise ModelLoadError(f"{file}: cannot be read ({error.strerror}); {AGAIN}") from None
+        self._places = places
 
-    def keys(self) -> Iterable[str]:
-        """The column img_id of all lines."""
-        return self._lines.keys()
-
-    def read(self, key: str) -> Regions:
-        """Read a line.
-
-        Raises: DataError that names the key if its line is damaged.
-        """
-        try:
-            columns = self._content.between(*self._lines[key]).split(b"\t")
-        except OSError as error:
-            raise DataError(self._file, key, f"cannot be read ({error.strerror})", AGAIN) from None
+    def _record(self, key: str) -> Record:
+        columns = self._content.between(*self._places[key]).split(b"\t")
         if len(columns) != _COLUMNS:
-            raise DataError(self._file, key, f"has {len(columns)} columns, expected {_COLUMNS}", AGAIN)
+            raise ValueError(f"has {len(columns)} columns, expected {_COLUMNS}")
         _, height, width, objects, object_scores, attributes, attribute_scores, count, boxes, features = columns
-        try:
-            arrays = {
-                "features": from_base64(features, np.float32).reshape(int(count), -1),
-                "boxes": from_base64(boxes, np.float32).reshape(int(count), 4),
-                "objects": from_base64(objects, np.int64),
-                "object_scores": from_base64(object_scores, np.float32),
-                "attributes": from_base64(attributes, np.int64),
-                "attribute_scores": from_base64(attribute_scores, np.float32),
-            }
-            size = float(height), float(width)
-        except ValueError as error:
-            raise DataError(self._file, key, f"cannot be read ({error})", AGAIN) from None
-        return checked(self._file, key, arrays, size)
+        arrays = {
+            "features": from_base64(features, np.float32).reshape(int(count), -1),
+            "boxes": from_base64(boxes, np.float32).reshape(int(count), 4),
+            "objects": from_base64(objects, np.int64),
+            "object_scores": from_base64(object_scores, np.float32),
+            "attributes": from_base64(attributes, np.int64),
+            "attribute_scores": from_base64(attribute_scores, np.float32),
+        }
+        return self._path, arrays, (float(height), float(width))
 
     def _key(self, start: int, end: int) -> str:
         first, tab, _ = self._content.between(start, min(end, start + _HEAD)).partition(b"\t")
@@ -95,7 +76,7 @@ class Tsv:
             key = ""
         if not key or not tab:
             expected = f"a line of {_COLUMNS} columns separated by tabs, as in LXMERT's files"
-            raise ModelLoadError(f"{self._file}, byte {start}: expected {expected}; {AGAIN}")
+            raise ModelLoadError(f"{self._path}, byte {start}: expected {expected}; {AGAIN}")
         return key
 
 

@@ -15,20 +15,14 @@ from vlgate.models.checkpoints.fingerprint import digest
 from vlgate.models.checkpoints.transformers_loading import load_processor
 from vlgate.models.regions.regions import COUNT, WIDTH, Float32, RegionSource
 from vlgate.models.text.control_tokens import ControlTokens
+from vlgate.models.text.text_only import padded
 from vlgate.types import Ask, FloatArray, LazyImage, Match
 
 if TYPE_CHECKING:
     import torch
 
 
-# Opens the region features that a user names: the published detector, another detector, or files.
-
-
 def check_regions(spec: str, folder: Path) -> None:
-    """Check that the features or the detector that a user names exist; do not import torch.
-
-    Raises: ModelLoadError if not.
-    """
     from vlgate.models.regions.feature_file import is_features
 
     path = folder / Path(spec).expanduser()
@@ -49,19 +43,11 @@ def region_source(
 ) -> RegionSource:
     """Open the region features that a user names.
 
-    Args:
-        spec: ``""`` for the published detector (``unc-nlp/frcnn-vg-finetuned``), which runs on each image when it is
-            requested; a folder with the ``config.yaml`` and the weights of such a detector; or features: a ``.tsv``
-            in LXMERT's format, an LMDB in VOLTA's, or a folder, ``.safetensors`` or ``.npz`` in the format of
-            ``vlgate features``.
-        folder: the folder that relative paths start from.
-        device: a name that ``torch.device`` takes, for the detector.
-        dtype: the model's. The detector always runs in float32: small differences decide which boxes are kept.
-        width: the numbers per box that the model takes; None for any.
-        count: the boxes per image that the model takes; None for any.
-
-    Returns: the source; the same image has the same regions, in any order and batch.
-    Raises: ModelLoadError if the file or folder does not exist or holds no features, or a package is missing.
+    ``spec``: ``""`` for the published detector (``unc-nlp/frcnn-vg-finetuned``), which runs on each image when it is
+    requested; a folder with the ``config.yaml`` and the weights of such a detector; or features: a ``.tsv`` in LXMERT's
+    format, an LMDB in VOLTA's, or a folder, ``.safetensors`` or ``.npz`` in the format of ``vlgate features``.
+    ``width``: the numbers per box that the model takes; None for any. ``count``: the boxes per image that the model
+    takes; None for any.
     """
     from vlgate.models.regions.feature_file import feature_file, is_features
 
@@ -73,8 +59,6 @@ def region_source(
 
     return detector_source(spec, folder, device, width=width, count=count)
 
-
-# Makes the inputs of a model on region features: texts as rows of tokens, images as boxes with one vector each.
 
 BERT = "google-bert/bert-base-uncased"
 """LXMERT and VisualBERT were trained with its tokenizer; VisualBERT's repositories hold none of their own."""
@@ -124,32 +108,17 @@ class RegionInputs:
         )
 
     def text_keys(self, texts: Sequence[str]) -> tuple[list[tuple[int, ...]], list[bool]]:
-        """Return the tokens of each text without padding, and whether it was cut."""
         rows, cut = self._rows(texts)
         return [tuple(row) for row in rows], cut
 
     def tokens(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], list[bool]]:
-        """Encode texts, padded on the right to the longest of them.
-
-        Returns: ``input_ids``, ``attention_mask`` and ``token_type_ids`` of shape (n, length of the longest), and for
-            each text whether it was cut.
-        Raises: NoReplyError for texts that hold a control token.
-        """
+        """Encode texts, padded on the right to the longest of them."""
         import torch
 
         ControlTokens(self.tokenizer).check([(text,) for text in texts])
-
         rows, cut = self._rows(texts)
-        longest = max(map(len, rows))
-        ids = [row + [self.tokenizer.pad_token_id] * (longest - len(row)) for row in rows]
-        mask = [[1] * len(row) + [0] * (longest - len(row)) for row in rows]
-        input_ids, attention_mask = (torch.tensor(numbers, device=self.device) for numbers in (ids, mask))
-        tensors = {
-            "input_ids": input_ids,
-            "attention_mask": attention_mask,
-            "token_type_ids": torch.zeros_like(input_ids),
-        }
-        return tensors, cut
+        ids, mask = padded(rows, self.device, self.tokenizer.pad_token_id)
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": torch.zeros_like(ids)}, cut
 
     def _rows(self, texts: Sequence[str]) -> tuple[list[list[int]], list[bool]]:
         room = self.length - len(self.suffix)
@@ -158,10 +127,6 @@ class RegionInputs:
         return [[*row[:-1][: room - 1], *self.suffix, row[-1]] for row in whole], [len(row) > room for row in whole]
 
     def regions(self, images: Sequence[LazyImage]) -> SeenRegions:
-        """Return the regions of each image; an image that occurs twice is computed, and copied to the device, once.
-
-        Raises: what the source raises, and ModelReplyError if its boxes do not have ``width`` numbers.
-        """
         import torch
 
         seen = dict(zip(images, self.source.regions(images), strict=True))
@@ -179,10 +144,6 @@ class RegionInputs:
         return SeenRegions(features=features[order], boxes=boxes[order], mask=mask[order])
 
     def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
-        """Return the boxes of each image, shape (n, 4), as ``Boxed`` of ``vlgate.probes.explaining`` says.
-
-        Raises: what the source raises.
-        """
         return [np.asarray(regions.boxes, dtype=np.float64) for regions in self.source.regions(images)]
 
     def _tensor(self, array: Float32) -> torch.Tensor:
@@ -197,22 +158,11 @@ def _padded(rows: Sequence[Float32]) -> Float32:
 
 
 def asked_text(request: Match | Ask) -> str:
-    """The text or question of a request, unchanged."""
     return request.question if isinstance(request, Ask) else request.text
 
 
 def load_tokenizer(source: hub.Pretrained, folder: Path, asked: str, vocabulary: int) -> Any:
-    """Load a model's tokenizer.
-
-    Args:
-        source: the model's checkpoint, which may hold a tokenizer.
-        folder: the folder that relative paths start from.
-        asked: the repository or folder of another tokenizer; "" takes the checkpoint's own, or ``BERT`` if it has none.
-        vocabulary: how many tokens the model knows.
-
-    Raises: ModelLoadError if it is not found, has tokens that the model does not know or far fewer than it knows, or
-        is not a BERT tokenizer, with a token at each end of a text.
-    """
+    """Load a model's tokenizer."""
     place = hub.pretrained(asked, folder, default=BERT) if asked or not _has_tokenizer(source) else source
     try:
         tokenizer = _with_a_vocabulary(place)
@@ -249,10 +199,7 @@ def _has_tokenizer(source: hub.Pretrained) -> bool:
 
 
 def text_length(asked: str, context: int) -> int:
-    """Return the most tokens of a text, both ends included: the model's context, or the number asked for.
-
-    Raises: ModelLoadError if the number is not between ``SHORTEST`` and the context.
-    """
+    """Return the most tokens of a text, both ends included: the model's context, or the number asked for."""
     if not asked:
         return context
     if not asked.isascii() or not asked.isdecimal() or not SHORTEST <= int(asked) <= context:

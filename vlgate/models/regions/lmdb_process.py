@@ -20,7 +20,6 @@ _SMALLEST = 8  # bytes that an entry takes at least, in the file
 
 
 def main(path: str, *, folder: bool) -> None:
-    """List the keys, then read entries until the input ends."""
     try:
         opened, size = _opened(path, folder=folder)
         with opened.begin() as read:

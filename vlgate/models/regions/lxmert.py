@@ -3,71 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from vlgate.asking.items import gets_names
 from vlgate.errors import ModelLoadError
-from vlgate.models.attention import ROLLOUT, Streams, attention, caught, mean_of_heads, two_streams
+from vlgate.models.attention import Streams, attention, caught, mean_of_heads, two_streams
 from vlgate.models.checkpoints import hub
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model
-from vlgate.models.cross.answer_lists import AnswerList, answer_list, answers_file, check_answers, check_mode
-from vlgate.models.cross.cross_encoder import OPTION, RankScore, check_no_rank, rank_score
-from vlgate.models.regions.inputs import (
-    RegionInputs,
-    asked_text,
-    check_regions,
-    load_tokenizer,
-    region_source,
-    text_length,
-)
+from vlgate.models.cross.answer_lists import AnswerList, answer_list, answers_file
+from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, region_source, text_length
+from vlgate.models.regions.region_models import MATCH, HeadedAnswerer, HeadedMatcher, HeadedModel, checked, rank_of
 from vlgate.models.regions.region_network import has_network, network_source
-from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
+from vlgate.models.specs import Options
+from vlgate.types import Attended, FloatArray, Match
 
 if TYPE_CHECKING:
     import torch
 
 
-# LXMERT as a matcher by its matching head, as an answerer by its answering head, or as both.
-
-MATCH = 1
-"""The index of "match" in ``cross_relationship_score``: its pretraining labels a caption of the image 1."""
 _OWN: tuple[Streams, Streams] = (("text", "text"), ("regions", "regions"))
 _ACROSS: tuple[Streams, Streams] = (("text", "regions"), ("regions", "text"))
 """Who attends to whom, in the order in which a layer of LXMERT computes it."""
-BY_MARGIN = RankScore(match=MATCH)
 TRAINED = 20
 """The most tokens of a text in the release's training, which began from scratch: later positions are untrained."""
 
 
-class Lxmert:
-    """LXMERT on region features; ``cut_texts`` collects the texts that were cut.
-
-    ``aspect`` says that regions are cut out of an image in its own aspect.
-    """
+class Lxmert(HeadedModel):
+    """LXMERT on region features; ``aspect`` says that regions are cut out of an image in its own aspect."""
 
     aspect = "kept"
 
-    def __init__(self, model: Any, inputs: RegionInputs, *, fingerprint: str, rank: RankScore = BY_MARGIN) -> None:
-        """Take a transformers model in evaluation mode, the maker of its inputs, and what a matcher ranks by."""
-        self.fingerprint = fingerprint + rank.mark
-        self._rank = rank
-        self.cut_texts: set[str] = set()
-        self._model = model
-        self._inputs = inputs
-
-    @property
-    def image_names(self) -> bool:
-        """Whether the regions are read from a file, by the names of images."""
-        return gets_names(self._inputs.source)
-
     @property
     def note(self) -> str:
-        """What a reader of the results must know: the source of the regions, and whether long texts are cut."""
         trained = self._inputs.trained
         if trained is None or self._inputs.length <= trained:
             return self._inputs.source.note
@@ -76,83 +44,33 @@ class Lxmert:
             f"(?max_length={trained} cuts them, as its release does)"
         )
 
-    def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
-        keys, cut = self._inputs.text_keys(texts)
-        self.cut_texts.update(compress(texts, cut))
-        return keys
-
-    def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
-        """Return the boxes of each image, shape (n, 4).
-
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
-        return self._inputs.boxes(images)
-
-    def _scored(self, requests: Sequence[Match] | Sequence[Ask], texts: Sequence[str], head: Any) -> FloatArray:
-        """A head's outputs for each request, shape (n, outputs)."""
-        import torch
-
-        regions = self._inputs.regions([request.image for request in requests])
+    def _outputs(self, regions: SeenRegions, tokens: dict[str, torch.Tensor], *, answering: bool) -> torch.Tensor:
+        # Only one head: the pretraining's other heads would score 30,522 words at each position of each text.
+        head = self._model.answer_head if answering else self._model.cls.seq_relationship
         seen = {"visual_feats": regions.features, "visual_pos": regions.boxes, "visual_attention_mask": regions.mask}
-        tokens, cut = self._inputs.tokens(texts)
-        with torch.inference_mode():
-            # Only this head: the pretraining's other heads would score 30,522 words at each position of each text.
-            pooled = self._model.lxmert(**seen, **tokens).pooled_output
-            scores: torch.Tensor = head(pooled).float().cpu().double()
-        self.cut_texts.update(compress(map(asked_text, requests), cut))
-        return np.asarray(scores.numpy(), dtype=np.float64)
+        scores: torch.Tensor = head(self._model.lxmert(**seen, **tokens).pooled_output)
+        return scores
 
 
-class LxmertMatcher(Lxmert):
-    """LXMERT's matching head: the score is the logit of "match" minus that of "no match"; above 0 means yes.
-
-    If ``rank`` asks for the raw logit of "match", that is the score, and there is no threshold.
-    """
-
-    @property
-    def decision_threshold(self) -> float | None:
-        """The score above which the model says yes; None for raw logits."""
-        return self._rank.threshold
-
-    @property
-    def note(self) -> str:
-        """What a reader of the results must know, including what pairs are ranked by."""
-        return f"{super().note}; {self._rank.note}"
-
-    def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Score pairs.
-
-        Returns: scores of shape (n,).
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
-        scores = self._scored(pairs, [pair.text for pair in pairs], self._model.cls.seq_relationship)
-        return self._rank.of(scores)
+class LxmertMatcher(HeadedMatcher, Lxmert):
+    """LXMERT's matching head."""
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return the attention of the words to each region, the mean over the words and heads of all cross layers.
-
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
+        """Return the attention of the words to each region, the mean over the words and heads of all cross layers."""
         import torch
 
-        found: list[Attended] = []
+        maps = []
         for pair in pairs:
-            regions = self._inputs.regions([pair.image])
-            tokens, _ = self._inputs.tokens([pair.text])
+            regions, (tokens, _) = self._inputs.regions([pair.image]), self._inputs.tokens([pair.text])
             with torch.inference_mode():
                 seen = self._model.lxmert(
                     visual_feats=regions.features, visual_pos=regions.boxes, output_attentions=True, **tokens
                 ).cross_encoder_attentions
             weights = torch.stack([one[0].mean(dim=(0, 1)) for one in seen]).mean(dim=0).float().cpu().double()
-            found.append(attention(pair.text, self._inputs.boxes([pair.image])[0], weights.numpy()))
-        return found
+            maps.append(attention(pair.text, self._inputs.boxes([pair.image])[0], weights.numpy()))
+        return maps
 
-    def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return how much of each region is in the token that the score is computed from, through all layers.
-
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
+    def _rolled_out(self, regions: SeenRegions, tokens: dict[str, torch.Tensor], _: int) -> FloatArray:
         import torch
 
         encoder = self._model.lxmert.encoder
@@ -161,44 +79,13 @@ class LxmertMatcher(Lxmert):
             modules += [layer.visual_attention.att, layer.lang_self_att.self, layer.visn_self_att.self]
         order = [*[_OWN[0]] * len(encoder.layer), *[_OWN[1]] * len(encoder.r_layers)]
         order += [*_ACROSS, *_OWN] * len(encoder.x_layers)
-        found: list[Attended] = []
-        for pair in pairs:
-            regions = self._inputs.regions([pair.image])
-            tokens, _ = self._inputs.tokens([pair.text])
-            seen = {"visual_feats": regions.features, "visual_pos": regions.boxes}
-            with torch.inference_mode(), caught(modules) as kept:
-                self._model.lxmert(**seen, **tokens)
-            weights = two_streams(list(zip(order, mean_of_heads(kept, 0), strict=True)))
-            found.append(attention(pair.text, self._inputs.boxes([pair.image])[0], weights, ROLLOUT))
-        return found
+        with torch.inference_mode(), caught(modules) as kept:
+            self._model.lxmert(visual_feats=regions.features, visual_pos=regions.boxes, **tokens)
+        return two_streams(list(zip(order, mean_of_heads(kept, 0), strict=True)))
 
 
-class LxmertAnswerer(Lxmert):
-    """LXMERT's answering head over a list of answers; see ``AnswerList``."""
-
-    def __init__(
-        self, model: Any, inputs: RegionInputs, answers: AnswerList, *, fingerprint: str, rank: RankScore = BY_MARGIN
-    ) -> None:
-        """Take the names of the model's answers as well."""
-        super().__init__(model, inputs, fingerprint=fingerprint, rank=rank)
-        self._answers = answers
-
-    @property
-    def note(self) -> str:
-        """What a reader of the results must know, including the choices that the model cannot give."""
-        return "; ".join(filter(None, (super().note, self._answers.note)))
-
-    def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Answer questions.
-
-        Returns: n answers; each is one of the question's choices if it has any, and ``TIED`` if the best scores are
-            equal.
-        Raises: ImageError or NoReplyError if an image has no regions; NoReplyError if a choice is not one of the
-            model's answers.
-        """
-        self._answers.check(questions)
-        texts = [question.question for question in questions]
-        return self._answers.choose(self._scored(questions, texts, self._model.answer_head), questions)
+class LxmertAnswerer(HeadedAnswerer, Lxmert):
+    """LXMERT's answering head."""
 
 
 class LxmertPretrained(LxmertMatcher, LxmertAnswerer):
@@ -211,10 +98,6 @@ class LxmertPretrained(LxmertMatcher, LxmertAnswerer):
 # answers too if a file names its 9,500 answers; one that was fine-tuned on VQA or GQA answers. A folder that holds a
 # network for regions (``region_network.json``) brings its own features.
 
-PRETRAINED = "unc-nlp/lxmert-base-uncased"
-VQA = "unc-nlp/lxmert-vqa-uncased"
-GQA = "unc-nlp/lxmert-gqa-uncased"
-OPTIONS = ("regions", "answers", "mode", "max_length", "tokenizer", OPTION)
 _ANSWERS = ("label2ans.json", "trainval_label2ans.json", "all_ans.json")
 _WHERE = (
     "of github.com/airsplay/lxmert, data/lxmert/all_ans.json (9,500 answers, the pretrained model), "
@@ -227,99 +110,48 @@ _UNUSED = (r"cls\.predictions\..*", r"obj_predict_head\..*")
 _ANSWER_HEAD = r"answer_head\..*"
 
 
-def build(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> Lxmert:
-    """Load LXMERT.
-
-    Args:
-        weights: a hub repository or a local folder, ``PRETRAINED`` if empty. Options after a question mark:
-            ``regions=FILE`` for region features that were made before, ``answers=FILE`` for the names of the answers,
-            ``mode=open`` for answers that ignore a question's choices, ``max_length=20`` to cut texts to 20 tokens
-            (20 in LXMERT's release, 30 in VALSE's; by default they are not cut), ``tokenizer=FOLDER``, ``score=logit``
-            to rank by the raw match logit, as VALSE's script does.
-        folder: the folder that relative paths start from.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Returns: LxmertMatcher, LxmertAnswerer or LxmertPretrained.
-    Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
-    """
-    return _build(weights, folder, device, dtype, PRETRAINED)
+def check(weights: str, folder: Path, *, name: str = "lxmert") -> None:
+    checked(name, weights, folder)
 
 
-def build_vqa(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> Lxmert:
-    """Load LXMERT fine-tuned on VQA; as ``build``, with ``VQA`` as the default weights."""
-    return _build(weights, folder, device, dtype, VQA)
+def build(
+    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32", *, name: str = "lxmert"
+) -> Lxmert:
+    transformers = library("transformers")
 
-
-def build_gqa(weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32") -> Lxmert:
-    """Load LXMERT fine-tuned on GQA; as ``build``, with ``GQA`` as the default weights."""
-    return _build(weights, folder, device, dtype, GQA)
-
-
-def check(weights: str, folder: Path) -> None:
-    """Check the options, and that local weights and files exist; import neither torch nor transformers.
-
-    Raises: ModelLoadError if not.
-    """
-    name, options = hub.split_options(weights, OPTIONS)
-    hub.pretrained(name, folder, default=PRETRAINED)
-    check_mode(options.get("mode", ""))
-    check_answers(options.get("answers", ""), folder)
-    check_regions(options.get("regions", ""), folder)
-    rank_score(options, MATCH)
-
-
-def _build(weights: str, folder: Path, device: str, dtype: str, default: str) -> Lxmert:
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "transformers", "hf") from error
-
-    check(weights, folder)
-    name, options = hub.split_options(weights, OPTIONS)
-    source = hub.pretrained(name, folder, default=default)
-    answers = _answers_file(source, options.get("answers", ""), folder)
+    source, options = checked(name, weights, folder)
+    file = answers_file(options["answers"], folder, hub.folder_of(source), _ANSWERS)
     answering = _ANSWERER in (hub.read_config(source).get("architectures") or ())
     cls = transformers.LxmertForQuestionAnswering if answering else transformers.LxmertForPreTraining
-    may_miss = () if answering else (*_UNUSED, *(() if answers else (_ANSWER_HEAD,)))
+    may_miss = () if answering else (*_UNUSED, *(() if file else (_ANSWER_HEAD,)))
     model = load_model(cls, source, device=device, dtype=dtype, may_miss=may_miss)
-    named = _named(model, source, answers, options) if answering or answers else None
-    inputs = _inputs(model, source, options, folder, device, dtype)
+    answers = _named(model, source, file, options) if answering or file else None
+    inputs = _inputs(model, source, options, folder, (device, dtype))
     who = f"{hub.identity(source)} {inputs.fingerprint} {dtype} {transformers.__version__}"
-    rank = rank_score(options, MATCH)
-    if named is None:
+    rank = rank_of(options, source, MATCH, answering=answering)
+    if answers is None:
         return LxmertMatcher(model, inputs, fingerprint=who, rank=rank)
-    who = f"{who} {named.fingerprint}"
-    if answering:
-        check_no_rank(options, source.asked)
-        return LxmertAnswerer(model, inputs, named, fingerprint=who)
-    return LxmertPretrained(model, inputs, named, fingerprint=who, rank=rank)
+    kind = LxmertAnswerer if answering else LxmertPretrained
+    return kind(model, inputs, fingerprint=f"{who} {answers.fingerprint}", rank=rank, answers=answers)
 
 
-def _named(model: Any, source: hub.Pretrained, answers: Path | None, options: dict[str, str]) -> AnswerList:
+def _named(model: Any, source: hub.Pretrained, file: Path | None, options: Options) -> AnswerList:
     if not hasattr(model, "answer_head"):
         raise ModelLoadError(f"{source.asked} was trained without answers (task_qa); leave answers=FILE out")
     config = model.config
-    return answer_list(answers, config.id2label, config.num_qa_labels, mode=options.get("mode", ""), where=_WHERE)
+    return answer_list(file, config.id2label, config.num_qa_labels, mode=options["mode"], where=_WHERE)
 
 
-def _answers_file(source: hub.Pretrained, asked: str, folder: Path) -> Path | None:
-    return answers_file(asked, folder, hub.folder_of(source), _ANSWERS)
-
-
-def _inputs(
-    model: Any, source: hub.Pretrained, options: dict[str, str], folder: Path, device: str, dtype: str
-) -> RegionInputs:
-    config = model.config
-    beside, asked = hub.folder_of(source), options.get("regions", "")
-    own = has_network(beside)
+def _inputs(model: Any, source: hub.Pretrained, options: Options, folder: Path, place: tuple[str, str]) -> RegionInputs:
+    config, beside, asked = model.config, hub.folder_of(source), options["regions"]
+    own, width = has_network(beside), model.config.visual_feat_dim
     return RegionInputs(
-        tokenizer=load_tokenizer(source, folder, options.get("tokenizer", ""), config.vocab_size),
-        source=network_source(beside, device, width=config.visual_feat_dim)
+        tokenizer=load_tokenizer(source, folder, options["tokenizer"], config.vocab_size),
+        source=network_source(beside, place[0], width=width)
         if own and not asked
-        else region_source(asked, folder, device, dtype, width=config.visual_feat_dim),
-        length=text_length(options.get("max_length", ""), config.max_position_embeddings),
-        width=config.visual_feat_dim,
+        else region_source(asked, folder, *place, width=width),
+        length=text_length(options["max_length"], config.max_position_embeddings),
+        width=width,
         device=model.device,
         dtype=model.dtype,
         trained=None if own else TRAINED,

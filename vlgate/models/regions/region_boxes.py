@@ -36,8 +36,8 @@ _WEAK, _OF_SKIN = 45, 125  # saturation, of 255
 def propose(pixels: Pixels) -> Boxes:
     """Propose boxes for the things in an RGB image of shape (h, w, 3), uint8.
 
-    Returns: boxes of shape (n, 4), left, top, right and bottom in pixels, at most ``MOST`` and at least one: the whole
-    image if nothing stands out.
+    Returns: boxes of shape (n, 4), left, top, right and bottom in pixels, at most ``MOST``; the whole image if nothing
+    stands out.
     """
     import cv2
 
@@ -58,14 +58,7 @@ def propose(pixels: Pixels) -> Boxes:
 def overlaps(some: Boxes, others: Boxes) -> Boxes:
     """Return the area that two boxes share as a share of the area that either covers.
 
-    >>> overlaps(np.array([[0, 0, 2, 2]]), np.array([[0, 0, 2, 1], [5, 5, 6, 6]])).tolist()
-    [[0.5, 0.0]]
-
-    Args:
-        some: boxes of shape (n, 4), left, top, right and bottom.
-        others: boxes of shape (m, 4).
-
-    Returns: shares of shape (n, m).
+    ``some``: boxes of shape (n, 4), left, top, right and bottom. ``others``: boxes of shape (m, 4).
     """
     one, other = some[:, None, :], others[None, :, :]
     sides = np.minimum(one[..., 2:], other[..., 2:]) - np.maximum(one[..., :2], other[..., :2])
@@ -80,7 +73,6 @@ def _areas_of(boxes: Boxes) -> Boxes:
 
 
 def _apart(smooth: Pixels) -> Mask:
-    """Mark the pixels that differ from the image's median colour."""
     import cv2
 
     median = np.median(smooth[::4, ::4].reshape(-1, 3), axis=0)
@@ -157,7 +149,6 @@ def _rest(inside: Mask, area: _Box) -> _Box | None:
 
 
 def _distinct(boxes: list[_Box]) -> list[_Box]:
-    """Keep the first of boxes that are nearly the same, at most ``MOST``."""
     large = [box for box in dict.fromkeys(boxes) if _large(box)]
     if not large:
         return []

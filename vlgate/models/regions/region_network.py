@@ -20,10 +20,7 @@ from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
     import torch
-    from PIL.Image import Image
 
-
-# The settings of a region network, as its folder holds them: ``region_network.json``.
 
 SETTINGS = "region_network.json"
 WEIGHTS = "region_network.safetensors"
@@ -51,10 +48,6 @@ class Settings:
 
 
 def read_settings(folder: Path) -> Settings:
-    """Read the settings of the network in a folder.
-
-    Raises: ModelLoadError if the file cannot be read or has other fields.
-    """
     file = folder / SETTINGS
     try:
         read = json.loads(file.read_text(encoding="utf-8"))
@@ -68,11 +61,8 @@ def read_settings(folder: Path) -> Settings:
 
 
 def write_settings(settings: Settings, folder: Path) -> None:
-    """Write the settings into a folder."""
     (folder / SETTINGS).write_text(json.dumps(asdict(settings), indent=1) + "\n", encoding="utf-8")
 
-
-# A small convolutional network that looks at boxes of an image, one crop each, and says what is in them.
 
 MARGIN = 0.08
 """The border that a crop shows around its box, as a share of the box's sides."""
@@ -81,10 +71,9 @@ PLACES = 4
 
 
 def build_network(settings: Settings) -> Any:
-    """Build the network with random weights.
+    """Build the network with random weights: ``body`` and ``features``, which ``features_of`` applies, and two heads.
 
-    Returns: a module with the parts ``body`` and ``features``, which ``features_of`` applies, and the heads ``objects``
-    and ``attributes``, which give a logit for each object, "nothing" last, and for each attribute.
+    ``objects`` gives a logit for each object, "nothing" last, and ``attributes`` one for each attribute.
     """
     from torch import nn
 
@@ -109,12 +98,8 @@ def build_network(settings: Settings) -> Any:
 def features_of(network: Any, crops: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     """Compute the features of n boxes.
 
-    Args:
-        network: a network of ``build_network``.
-        crops: crops of shape (n, 3, side, side), in 0..1.
-        places: shape (n, ``PLACES``), as ``crops_of`` gives them.
-
-    Returns: features of shape (n, width).
+    ``crops``: crops of shape (n, 3, side, side), in 0..1. ``places``: shape (n, ``PLACES``), as ``crops_of`` gives
+    them.
     """
     import torch
 
@@ -142,8 +127,6 @@ def crops_of(pixels: Pixels, boxes: Boxes, side: int) -> tuple[Pixels, Boxes]:
     return crops, places.astype(np.float32)
 
 
-# Runs a region network on images: boxes are proposed, seen one crop each, and the surest that differ are kept.
-
 AT_ONCE = 16
 """Images whose crops go through the network together."""
 VERSION = "1"
@@ -154,38 +137,22 @@ class NetworkSource:
     """A ``RegionSource`` that runs a region network on the images it is asked for."""
 
     def __init__(self, network: Any, settings: Settings, *, fingerprint: str, device: str = "cpu") -> None:
-        """Take a network in evaluation mode, with its settings."""
         self.fingerprint = f"region network {VERSION} {fingerprint}"
         self.note = "regions found by the model's own network during the run"
         self._network, self._settings, self._device = network, settings, device
         self._cache = RegionCache()
 
     def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
-        """Find the regions of each image, as ``RegionSource.regions`` says; there may be fewer than ``count``."""
         return self._cache.regions(images, self.look, "")
 
     def look(self, images: Sequence[LazyImage]) -> list[Regions]:
-        """Find the regions of each image, without the cache.
-
-        Raises: ImageError for the first image that cannot be decoded.
-        """
-        cut = prepared(images, self._cut)
-        parts = [cut[start : start + AT_ONCE] for start in range(0, len(cut), AT_ONCE)]
-        return [regions for part in parts for regions in self._seen(part)]
-
-    def _cut(self, image: Image) -> tuple[Boxes, Pixels, Boxes]:
-        pixels = np.asarray(image)
-        return cut(pixels, self._settings)
-
-    def _seen(self, cut: Sequence[tuple[Boxes, Pixels, Boxes]]) -> list[Regions]:
-        return see(self._network, self._settings, cut, self._device)
+        crops = prepared(images, lambda image: cut(np.asarray(image), self._settings))
+        parts = [crops[start : start + AT_ONCE] for start in range(0, len(crops), AT_ONCE)]
+        return [regions for part in parts for regions in see(self._network, self._settings, part, self._device)]
 
 
 def cut(pixels: Pixels, settings: Settings) -> tuple[Boxes, Pixels, Boxes]:
-    """Propose boxes for an image of shape (h, w, 3), and cut them out.
-
-    Returns: boxes (n, 4) in 0..1, crops (n, side, side, 3), and places (n, 4).
-    """
+    """Propose boxes for an image of shape (h, w, 3), and cut them out."""
     boxes = propose(pixels)
     height, width = pixels.shape[:2]
     scale = np.array([width, height, width, height], np.float32)
@@ -195,10 +162,6 @@ def cut(pixels: Pixels, settings: Settings) -> tuple[Boxes, Pixels, Boxes]:
 def see(
     network: Any, settings: Settings, cut: Sequence[tuple[Boxes, Pixels, Boxes]], device: str = "cpu"
 ) -> list[Regions]:
-    """Compute the features of the boxes of several images, and keep the surest boxes that differ.
-
-    Returns: the regions of each image, the surest first: at least one, at most ``settings.count``.
-    """
     import torch
 
     crops = torch.from_numpy(np.concatenate([one[1] for one in cut])).to(device)
@@ -226,8 +189,7 @@ def see(
 def chosen(boxes: Boxes, sure: Boxes, settings: Settings) -> list[int]:
     """Choose the surest boxes, none of which overlaps a surer one by more than ``settings.overlap``.
 
-    Returns: their positions, the surest first; of equally sure ones the first. Boxes less sure than ``settings.sure``
-    are left out, except for the first.
+    The surest comes first, even if it is less sure than ``settings.sure``; others that are less sure are left out.
     """
     shares = overlaps(boxes, boxes)
     kept: list[int] = []
@@ -242,24 +204,11 @@ def chosen(boxes: Boxes, sure: Boxes, settings: Settings) -> list[int]:
 
 
 def has_network(folder: Path) -> bool:
-    """Return whether a folder holds a region network.
-
-    >>> has_network(Path("no/such/folder"))
-    False
-    """
+    """Return whether a folder holds a region network."""
     return (folder / SETTINGS).is_file()
 
 
 def network_source(folder: Path, device: str, *, width: int) -> NetworkSource:
-    """Load the region network of a folder: ``region_network.json`` and ``region_network.safetensors``.
-
-    Args:
-        folder: the folder.
-        device: a name that ``torch.device`` takes.
-        width: the numbers per box that the model takes.
-
-    Raises: ModelLoadError if a file is missing or damaged, or does not fit the other file or the model.
-    """
     settings = read_settings(folder)
     if settings.width != width:
         raise ModelLoadError(
@@ -275,11 +224,6 @@ def network_source(folder: Path, device: str, *, width: int) -> NetworkSource:
 
 
 def load_network(folder: Path, settings: Settings) -> Any:
-    """Load the weights of a network of these settings.
-
-    Returns: the network in evaluation mode.
-    Raises: ModelLoadError if the file is missing or damaged, or does not fit the settings.
-    """
     from safetensors.torch import load_file
 
     file = folder / WEIGHTS

@@ -45,11 +45,7 @@ class Regions:
 
 
 class RegionSource(Protocol):
-    """Provides the region features of images.
-
-    ``fingerprint`` identifies everything but the image that the features depend on; ``note`` names the detector or
-    file in words.
-    """
+    """Provides the region features of images."""
 
     @property
     def fingerprint(self) -> str:
@@ -62,18 +58,11 @@ class RegionSource(Protocol):
     def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
         """Return the regions of each image; an image that occurs several times is processed once.
 
-        Pass one image per request, repeated if requests share it: the positions in NoReplyError are then those of the
-        requests.
-
-        Returns: n regions, each with features of shape (count, width) and boxes of shape (count, 4), as requested
-        from ``region_source``: (36, 2048) and (36, 4) by default.
-        Raises: ImageError if the detector needs an image that cannot be decoded; NoReplyError with the positions of
-        the images that a file of features lacks or whose record is damaged, or in which the detector finds too few
-        regions.
+        Pass one image per request, repeated if requests share it: the positions in NoReplyError, for images without
+        regions, are then those of the requests. Features have shape (count, width) and boxes shape (count, 4), as
+        requested from ``region_source``: (36, 2048) and (36, 4) by default.
         """
 
-
-# A cache of region features by image, so that an image with many texts goes through the detector once.
 
 Look = Callable[[Sequence[LazyImage]], Sequence[Regions | str | None]]
 """Returns the regions of images; for an image without regions, the reason, or None."""
@@ -85,22 +74,10 @@ class RegionCache:
     """The regions of the images that were requested last."""
 
     def __init__(self, kept: int = KEPT) -> None:
-        """Keep at most ``kept`` images."""
         self._kept = kept
         self._seen: OrderedDict[LazyImage, Regions] = OrderedDict()
 
     def regions(self, images: Sequence[LazyImage], look: Look, lacking: str) -> list[Regions]:
-        """Return the regions of images; ``look`` is called once, with the distinct images that are not cached.
-
-        Args:
-            images: any number, with repetitions.
-            look: returns the regions of images.
-            lacking: the message if ``look`` returns None for some images; ``{keys}`` stands for the first of their
-                keys.
-
-        Raises: NoReplyError with the positions of the images for which ``look`` returns None; if there are no such
-            images, with the positions of those that share the first reason.
-        """
         new = [image for image in dict.fromkeys(images) if image not in self._seen]
         # Hold what this call needs, even if it is more than the cache keeps.
         found = {image: self._seen[image] for image in images if image in self._seen}

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from vlgate.asking.items import gets_names
 from vlgate.errors import ModelLoadError
-from vlgate.models.attention import ROLLOUT, attention, mean_of_heads, rolled_out
+from vlgate.models.attention import mean_of_heads, rolled_out
 from vlgate.models.checkpoints import hub
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model
-from vlgate.models.cross.answer_lists import AnswerList, answer_list, answers_file, check_answers, check_mode
-from vlgate.models.cross.cross_encoder import OPTION, RankScore, check_no_rank, rank_score
-from vlgate.models.regions.inputs import (
-    RegionInputs,
-    asked_text,
-    check_regions,
-    load_tokenizer,
-    region_source,
-    text_length,
-)
+from vlgate.models.cross.answer_lists import answer_list, answers_file
+from vlgate.models.regions.inputs import RegionInputs, SeenRegions, load_tokenizer, region_source, text_length
+from vlgate.models.regions.region_models import HeadedAnswerer, HeadedMatcher, HeadedModel, checked, rank_of
 from vlgate.models.regions.regions import COUNT, WIDTH
-from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
+from vlgate.models.specs import Options
+from vlgate.types import FloatArray
 
 if TYPE_CHECKING:
     import torch
 
 
-# VisualBERT as a matcher by its sentence-image head, or as an answerer.
+# Li, Yatskar, Yin, Hsieh and Chang, 2019. The checkpoint's configuration says whether it matches or answers. Each
+# published checkpoint was trained on the features of its own detector, and none on those of LXMERT's (``DETECTORS``).
 #
-# Each published checkpoint was trained on the features of its own detector, and none on those of LXMERT's
-# (``DETECTORS``).
+# A match is logit 1 (``?match=1``, the default): the release's ``coco_dataset.py`` labels a caption of the same image
+# 1. Its docstring and that of transformers say 0, as for BERT's next sentences; with 0 the published COCO checkpoint is
+# right less often than chance, and the authors confirm that the order is flipped (uclanlp/visualbert, issue 26).
+# The token type of boxes is 0 in the release's ``modeling.py`` (``?box_type=0``, the default).
 
-MATCH = 1
-"""The index of "match" among the two logits of the published checkpoints.
-
-The release's ``coco_dataset.py`` labels a caption of the same image 1. Its docstring and that of transformers say 0,
-as for BERT's next sentences; with 0 the published COCO checkpoint is right less often than chance, and the authors
-confirm that the order is flipped (uclanlp/visualbert, issue 26).
-"""
 _SAYS = ("transformers documents it", "the release's loader labels it")
 DETECTORS = (
     "uclanlp/visualbert-vqa* take 2048 numbers per box (Pythia's detector, fc6, 100 boxes), visualbert-nlvr2* 1024 "
@@ -51,168 +36,65 @@ DETECTORS = (
 )
 
 
-class VisualBert:
-    """VisualBERT on region features; ``cut_texts`` collects the texts that were cut."""
+class VisualBert(HeadedModel):
+    """VisualBERT on region features; it takes the features of boxes, but not the boxes."""
 
-    def __init__(self, model: Any, inputs: RegionInputs, box_type: int, *, fingerprint: str) -> None:
-        """Take a transformers model in evaluation mode, the maker of its inputs, and the token type of boxes."""
-        self.fingerprint = fingerprint
-        self.cut_texts: set[str] = set()
-        self._model = model
-        self._inputs = inputs
-        self._box_type = box_type
-
-    @property
-    def image_names(self) -> bool:
-        """Whether the regions are read from a file, by the names of images."""
-        return gets_names(self._inputs.source)
+    box_type = 0
 
     @property
     def note(self) -> str:
-        """What a reader of the results must know: the features that it gets, and those of its training."""
-        return f"{self._inputs.source.note}; published VisualBERTs were trained on other features: {DETECTORS}"
+        return f"{super().note}; published VisualBERTs were trained on other features: {DETECTORS}"
 
-    def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
-        keys, cut = self._inputs.text_keys(texts)
-        self.cut_texts.update(compress(texts, cut))
-        return keys
-
-    def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
-        """Return the boxes of each image, shape (n, 4).
-
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
-        return self._inputs.boxes(images)
-
-    def _scored(self, requests: Sequence[Match] | Sequence[Ask], texts: Sequence[str]) -> FloatArray:
-        """The head's outputs for each request, shape (n, outputs); the model takes features, but not boxes."""
+    def _given(self, regions: SeenRegions, tokens: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         import torch
 
-        given, cut = self._given([request.image for request in requests], texts)
-        with torch.inference_mode():
-            found = self._head(given).float().cpu().double().numpy()
-        self.cut_texts.update(compress(map(asked_text, requests), cut))
-        return np.asarray(found, dtype=np.float64)
-
-    def _given(self, images: Sequence[LazyImage], texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], list[bool]]:
-        """The inputs of the network, and which texts were cut."""
-        import torch
-
-        regions = self._inputs.regions(images)
-        tokens, cut = self._inputs.tokens(texts)
         seen = {"visual_embeds": regions.features, "visual_attention_mask": regions.mask}
-        types = torch.full_like(regions.mask, self._box_type)
-        return {**tokens, **seen, "visual_token_type_ids": types}, cut
-
-    def _head(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        raise NotImplementedError
+        return {**tokens, **seen, "visual_token_type_ids": torch.full_like(regions.mask, self.box_type)}
 
 
-class VisualBertMatcher(VisualBert):
-    """VisualBERT's sentence-image head: the logit of "match" minus that of "no match"; above 0 means yes.
+class VisualBertMatcher(HeadedMatcher, VisualBert):
+    """VisualBERT's sentence-image head.
 
-    It was trained to decide whether the second of two captions is of the image, too. Here it gets one text only. If
-    ``rank`` asks for the raw logit of "match", that is the score, and there is no threshold.
+    It was trained to decide whether the second of two captions is of the image, too. Here it gets one text only.
     """
 
-    def __init__(self, model: Any, inputs: RegionInputs, box_type: int, rank: RankScore, *, fingerprint: str) -> None:
-        """Take the way of scoring as well, with the index of "match" among the head's two logits."""
-        super().__init__(model, inputs, box_type, fingerprint=fingerprint + rank.mark)
-        self.decision_threshold = rank.threshold
-        self._rank = rank
-
     @property
-    def note(self) -> str:
-        """What a reader of the results must know, including which logit is read as the match."""
+    def remark(self) -> str:  # type: ignore[override]
         match = self._rank.match or 0
-        read = f"logit {match} is read as the match, as {_SAYS[match]} (match={1 - match}: as {_SAYS[1 - match]})"
-        return f"{super().note}; {read}; {self._rank.note}"
+        return f"logit {match} is read as the match, as {_SAYS[match]} (match={1 - match}: as {_SAYS[1 - match]})"
 
-    def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Score pairs.
-
-        Returns: scores of shape (n,).
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
-        return self._rank.of(self._scored(pairs, [pair.text for pair in pairs]))
-
-    def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        """Return how much of each region is in the token that the score is computed from, through all layers.
-
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
-        import torch
-
-        found: list[Attended] = []
-        for pair in pairs:
-            given, _ = self._given([pair.image], [pair.text])
-            with torch.inference_mode():
-                layers = self._model.visual_bert(**given, output_attentions=True).attentions
-            token = rolled_out(mean_of_heads(layers, 0))[0]
-            boxes = self._inputs.boxes([pair.image])[0]
-            found.append(attention(pair.text, boxes, token[len(token) - len(boxes) :], ROLLOUT))
-        return found
-
-    def _head(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    def _outputs(self, regions: SeenRegions, tokens: dict[str, torch.Tensor], *, answering: bool) -> torch.Tensor:
+        _ = answering
         # Only this head: the pretraining's other head would score 30,522 words at each position and each box.
-        logits: torch.Tensor = self._model.cls.seq_relationship(self._model.visual_bert(**inputs).pooler_output)
+        pooled = self._model.visual_bert(**self._given(regions, tokens)).pooler_output
+        logits: torch.Tensor = self._model.cls.seq_relationship(pooled)
         return logits
 
+    def _rolled_out(self, regions: SeenRegions, tokens: dict[str, torch.Tensor], count: int) -> FloatArray:
+        import torch
 
-class VisualBertAnswerer(VisualBert):
-    """VisualBERT's answering head over a list of answers; see ``AnswerList``.
+        with torch.inference_mode():
+            layers = self._model.visual_bert(**self._given(regions, tokens), output_attentions=True).attentions
+        token: FloatArray = rolled_out(mean_of_heads(layers, 0))[0]
+        return token[len(token) - count :]
+
+
+class VisualBertAnswerer(HeadedAnswerer, VisualBert):
+    """VisualBERT's answering head.
 
     The head reads the last token before the end. That is a mask, as in the release's ``vqa_dataset.py``, whose
-    questions have no commas, and one question mark at the end.
+    questions have no commas, and one question mark at the end: Pythia's tokenizer drops both, the loader adds one.
     """
 
-    def __init__(
-        self, model: Any, inputs: RegionInputs, box_type: int, answers: AnswerList, *, fingerprint: str
-    ) -> None:
-        """Take the names of the model's answers as well."""
-        super().__init__(model, inputs, box_type, fingerprint=fingerprint)
-        self._answers = answers
+    def _written(self, text: str) -> str:
+        return f"{text.replace(',', '').replace('?', '')} ?"
 
-    @property
-    def note(self) -> str:
-        """What a reader of the results must know, including the choices that the model cannot give."""
-        return "; ".join(filter(None, (super().note, self._answers.note)))
-
-    def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Answer questions.
-
-        Returns: n answers; each is one of the question's choices if it has any, and ``TIED`` if the best scores are
-            equal.
-        Raises: ImageError or NoReplyError if an image has no regions; NoReplyError if a choice is not one of the
-            model's answers.
-        """
-        self._answers.check(questions)
-        return self._answers.choose(self._scored(questions, [_written(one.question) for one in questions]), questions)
-
-    def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the tokens of each question as in training; questions that are cut are added to ``cut_texts``."""
-        keys, cut = self._inputs.text_keys([_written(text) for text in texts])
-        self.cut_texts.update(compress(texts, cut))
-        return keys
-
-    def _head(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        logits: torch.Tensor = self._model(**inputs).logits
+    def _outputs(self, regions: SeenRegions, tokens: dict[str, torch.Tensor], *, answering: bool) -> torch.Tensor:
+        _ = answering
+        logits: torch.Tensor = self._model(**self._given(regions, tokens)).logits
         return logits
 
 
-def _written(question: str) -> str:
-    """A question as in training: Pythia's tokenizer drops commas and question marks, the loader adds one of these."""
-    return f"{question.replace(',', '').replace('?', '')} ?"
-
-
-# ``visualbert``: VisualBERT of transformers on region features, as a matcher or as an answerer.
-#
-# Li, Yatskar, Yin, Hsieh and Chang, 2019. The checkpoint's configuration says which of the two it is.
-
-OPTIONS = ("regions", "answers", "mode", "max_length", "tokenizer", "match", "box_type", OPTION)
-BOX_TYPE = 0
-"""The token type of boxes in the release's ``modeling.py``, with which the published checkpoints were trained."""
 _CLASSES = ("VisualBertForPreTraining", "VisualBertForQuestionAnswering")
 _ANSWERS = ("label2ans.json", "answers_vqa.txt")
 _WHERE = (
@@ -223,62 +105,28 @@ _WHERE = (
 _UNUSED = (r"cls\.predictions\..*",)
 
 
+def check(weights: str, folder: Path) -> None:
+    checked("visualbert", weights, folder)
+
+
 def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> VisualBert:
-    """Load VisualBERT.
+    transformers = library("transformers")
 
-    Args:
-        weights: a hub repository or a local folder. Options after a question mark: ``regions=FILE`` for region features
-            that were made before, ``answers=FILE`` for the names of the answers, ``mode=open`` for answers that ignore
-            a question's choices, ``max_length=N`` to cut texts to N tokens, ``tokenizer=FOLDER``. For a checkpoint that
-            was trained with transformers: ``match=0``, because transformers documents the first logit as the match
-            (see ``MATCH``), and ``box_type=1``, its default token type of boxes. ``score=logit`` ranks by the raw match
-            logit, as VALSE's script for LXMERT does.
-        folder: the folder that relative paths start from.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Returns: VisualBertMatcher or VisualBertAnswerer, whichever the checkpoint was trained as.
-    Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
-    """
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "transformers", "hf") from error
-
-    check(weights, folder)
-    name, options = hub.split_options(weights, OPTIONS)
-    source = hub.pretrained(name, folder)
+    source, options = checked("visualbert", weights, folder)
     kind = _kind(source)
     model = load_model(getattr(transformers, kind), source, device=device, dtype=dtype, may_miss=_UNUSED)
-    answers, config = None, model.config
+    answers, config, match = None, model.config, options["match"]
     if kind != _CLASSES[0]:
-        file = answers_file(options.get("answers", ""), folder, hub.folder_of(source), _ANSWERS)
-        answers = answer_list(file, config.id2label, config.num_labels, mode=options.get("mode", ""), where=_WHERE)
+        file = answers_file(options["answers"], folder, hub.folder_of(source), _ANSWERS)
+        answers = answer_list(file, config.id2label, config.num_labels, mode=options["mode"], where=_WHERE)
     inputs = _inputs(model, source, options, folder, (device, dtype))
-    box_type = int(options.get("box_type", BOX_TYPE))
-    who = f"{hub.identity(source)} {inputs.fingerprint} {box_type} {dtype} {transformers.__version__}"
-    if answers is not None:
-        check_no_rank(options, source.asked)
-        return VisualBertAnswerer(model, inputs, box_type, answers, fingerprint=f"{who} {answers.fingerprint}")
-    match = int(options.get("match", MATCH))
-    return VisualBertMatcher(model, inputs, box_type, rank_score(options, match), fingerprint=f"{who} {match}")
-
-
-def check(weights: str, folder: Path) -> None:
-    """Check the options, and that local weights and files exist; import neither torch nor transformers.
-
-    Raises: ModelLoadError if not.
-    """
-    name, options = hub.split_options(weights, OPTIONS)
-    hub.pretrained(name, folder)
-    check_mode(options.get("mode", ""))
-    check_answers(options.get("answers", ""), folder)
-    check_regions(options.get("regions", ""), folder)
-    rank_score(options, MATCH)
-    meant = {"match": "the index of the match among the two logits", "box_type": "the token type of boxes"}
-    for option in meant.keys() & options.keys():
-        if options[option] not in {"0", "1"}:
-            raise ModelLoadError(f"{option}={options[option]!r}: expected 0 or 1, {meant[option]}")
+    rank = rank_of(options, source, int(match), answering=answers is not None)
+    who = f"{hub.identity(source)} {inputs.fingerprint} {options['box_type']} {dtype} {transformers.__version__}"
+    who = f"{who} {match if answers is None else answers.fingerprint}"
+    made_of = VisualBertMatcher if answers is None else VisualBertAnswerer
+    found = made_of(model, inputs, fingerprint=who, rank=rank, answers=answers)
+    found.box_type = int(options["box_type"])
+    return found
 
 
 def _kind(source: hub.Pretrained) -> str:
@@ -293,16 +141,14 @@ def _kind(source: hub.Pretrained) -> str:
     )
 
 
-def _inputs(
-    model: Any, source: hub.Pretrained, options: dict[str, str], folder: Path, place: tuple[str, str]
-) -> RegionInputs:
+def _inputs(model: Any, source: hub.Pretrained, options: Options, folder: Path, place: tuple[str, str]) -> RegionInputs:
     config = model.config
-    tokenizer = load_tokenizer(source, folder, options.get("tokenizer", ""), config.vocab_size)
+    tokenizer = load_tokenizer(source, folder, options["tokenizer"], config.vocab_size)
     answering = not hasattr(model.cls, "seq_relationship")
     return RegionInputs(
         tokenizer=tokenizer,
-        source=_regions(config.visual_embedding_dim, options.get("regions", ""), folder, place),
-        length=text_length(options.get("max_length", ""), config.max_position_embeddings),
+        source=_regions(config.visual_embedding_dim, options["regions"], folder, place),
+        length=text_length(options["max_length"], config.max_position_embeddings),
         width=config.visual_embedding_dim,
         device=model.device,
         dtype=model.dtype,

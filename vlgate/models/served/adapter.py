@@ -22,8 +22,6 @@ from vlgate.models.served.chat import Dialect, FirstWord, data_url, first_word, 
 from vlgate.models.served.http import Endpoint, Pace, ServiceError
 from vlgate.types import Ask, Compare, FloatArray, LazyImage, Match
 
-# Questions to a service, asked in parallel; each distinct question is sent, and paid for, once.
-
 Body = dict[str, object]
 Reply = float | str | FirstWord
 Outcome = Reply | Problem
@@ -32,10 +30,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An image and a question about it, or None and a text alone; ``scored`` asks for the probability of yes.
-
-    ``others`` are the further images of a question about several, in their order.
-    """
+    """An image and a question about it, or None and a text alone; ``scored`` asks for the probability of yes."""
 
     image: LazyImage | None
     text: str
@@ -55,15 +50,6 @@ class Questioner:
         self._kept: dict[Question, Outcome] = {}
 
     def replies(self, asked: Sequence[Question], read: Callable[[Body], Outcome]) -> list[Reply]:
-        """Return the service's replies to questions; each distinct question is sent once.
-
-        Args:
-            asked: n questions.
-            read: makes an outcome of a reply's JSON object.
-
-        Returns: n replies.
-        Raises: NoReplyError for the questions that share one problem; ImageError if an image cannot be decoded.
-        """
         distinct = list(dict.fromkeys(asked))
         if not self._kept.keys() >= set(distinct):
             self._ask(distinct, read)
@@ -168,16 +154,9 @@ class DaemonThreads:
                 future.set_exception(error)
 
 
-# ``openai:http://localhost:8000/v1#NAME``: a model behind a chat-completions endpoint, on this machine or elsewhere.
-#
 # A match becomes a question, and its score is the probability that the first word of the answer is yes (VQAScore, Lin
 # et al. 2024, section 3). From a service without log-probabilities the score is 1 for yes and 0 for no; ``note`` says
-# so. The questions are those of ``vlm``, so that the same model can be compared locally and behind a service. A reply
-# that is cut off, refused, empty, or neither yes nor no leaves its request without a reply; nothing is guessed from
-# it.
-#
-# A request goes from here to ``asking`` (in parallel, each distinct one once), ``chat`` (its fields) and ``http``
-# (sent, and repeated if needed); ``chat`` reads the reply.
+# so. The questions are those of ``vlm``, so that the same model can be compared locally and behind a service.
 
 
 class Served:
@@ -193,7 +172,6 @@ class Served:
     cached_if_named = True
 
     def __init__(self, place: Place, endpoint: Endpoint, dialect: Dialect) -> None:
-        """Take a place, its endpoint, and the request fields that it accepts."""
         images, asked = f"{place.form} {place.size}", f"{dialect.fields!r} {dialect.logprobs}"
         self.fingerprint = f"{place.url} {place.name} {dialect.answers_as} {images} {asked}"
         self._place = place
@@ -205,12 +183,10 @@ class Served:
         self._yes_or_no = partial(yes_or_no, max_tokens=place.max_tokens)
 
     def __repr__(self) -> str:
-        """The model's name and address."""
         return f"Served({self._place.name!r} at {self._place.url!r})"
 
     @property
     def note(self) -> str:
-        """What a reader of the results must know: how scores are made, images sent, and who replied."""
         parts = [*self._dialect.remarks, *self._of_scores()]
         if self._place.form != "png":
             parts.append("images are sent as JPEG")
@@ -238,7 +214,6 @@ class Served:
 
         If the service lists no among the likeliest first words but not yes, the score is 0.0; ``note`` counts these.
 
-        Raises: NoReplyError for the pairs whose reply is cut off, refused, empty, or neither yes nor no.
         """
         scored, read = self._dialect.logprobs, first_word if self._dialect.logprobs else self._yes_or_no
         asked = [Question(pair.image, _on_one_line(VQASCORE.format(pair.text)), scored) for pair in pairs]
@@ -256,42 +231,26 @@ class Served:
         return reply.yes or 0.0
 
     def answer(self, questions: Sequence[Ask]) -> list[str]:
-        """Return the answers in the service's own words.
-
-        Raises: NoReplyError for the questions whose reply is cut off, refused or empty.
-        """
-        asked = [Question(question.image, _on_one_line(choice_question(question))) for question in questions]
-        return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
+        return self._written([Question(one.image, _on_one_line(choice_question(one))) for one in questions])
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
-        """Return the answers to questions about several images, which are sent in their order before the question.
+        return self._written(
+            [Question(one.images[0], _on_one_line(choice_question(one)), others=one.images[1:]) for one in questions]
+        )
 
-        Raises: NoReplyError as ``answer``.
-        """
-        asked = [
-            Question(one.images[0], _on_one_line(choice_question(one)), others=one.images[1:]) for one in questions
-        ]
+    def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
+        return self._written([Question(None, _on_one_line(choice_question(one))) for one in questions])
+
+    def _written(self, asked: Sequence[Question]) -> list[str]:
         return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
 
     def check_compare(self) -> None:
-        """Ask about two white images in one request, to learn whether the service takes several.
-
-        Raises: ModelLoadError if it does not.
-        """
         refused = self._questioner.refuses_two()
         if refused:
             raise ModelLoadError(
                 f"openai: {self._place.name!r} at {self._place.url} does not take two images in one request "
                 f"({refused}); allow more (vLLM: --limit-mm-per-prompt), or leave out --ask=together"
             )
-
-    def answer_without_image(self, questions: Sequence[Ask]) -> list[str]:
-        """Return the answers to questions that are sent as text alone; their images are not looked at.
-
-        Raises: NoReplyError as ``answer``.
-        """
-        asked = [Question(None, _on_one_line(choice_question(question))) for question in questions]
-        return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
 
 
 def _on_one_line(text: str) -> str:
@@ -300,22 +259,11 @@ def _on_one_line(text: str) -> str:
 
 
 def check(weights: str, folder: Path) -> None:
-    """Check that ``weights`` names a service and that its key is set; use no network.
-
-    Raises: ModelLoadError if not.
-    """
     _ = folder
     key_of(parse(weights))
 
 
 def build(weights: str) -> Served:
-    """Connect to a service: ask it one question about a white image to learn which request fields it accepts.
-
-    Args:
-        weights: ``URL#MODEL?option=value&...``; see ``served.place.Place`` for the options.
-
-    Raises: ModelLoadError if the service cannot be reached, does not know the model, or takes no images.
-    """
     place = parse(weights)
     endpoint = Endpoint(place, key_of(place), Pace(place.rpm / workers()))
     return Served(place, endpoint, negotiate(place, endpoint))

@@ -10,34 +10,17 @@ from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
 from vlgate.errors import ModelLoadError, nearest
-from vlgate.models.checkpoints.hub import split_options
+from vlgate.models.specs import registered, split_options
 
 FORM = "expected openai:https://HOST/v1#MODEL?option=value&..., for example openai:http://localhost:8000/v1#llava"
 KEY = "OPENAI_API_KEY"
-OPTIONS = (
-    "concurrency", "format", "insecure", "key_env", "logprobs", "max_tokens", "retries", "rpm", "size", "timeout",
-)  # fmt: skip
+OPTIONS = tuple(sorted(registered()["openai"].options))
 _NUMBERS = {"concurrency": 256, "max_tokens": 1_000_000, "rpm": 1_000_000, "size": 65_536, "timeout": 86_400}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A served model.
-
-    Attributes:
-        url: the service's address, without ``/chat/completions``.
-        name: the model's name at the service.
-        concurrency: how many requests are under way at once.
-        rpm: the most requests per minute; 0 for no limit.
-        timeout: the most seconds that one request may take.
-        retries: how often a request is sent again after a failure that may pass.
-        max_tokens: the most tokens of an answer; a longer answer is cut off and does not count as a reply.
-        form: the format of the images that are sent; ``png`` is lossless.
-        size: the most pixels of an image's longer side; 0 sends images as they are.
-        key_env: the environment variable that holds the key.
-        logprobs: whether to ask for the probability of yes.
-        loopback: whether the service runs on this machine.
-    """
+    """A served model: its address without ``/chat/completions``, its name there, and its options; 0 is no limit."""
 
     url: str
     name: str
@@ -63,11 +46,9 @@ class Key:
         self._value = value
 
     def __repr__(self) -> str:
-        """Return the same text for every key."""
         return "Key(***)"
 
     def headers(self) -> dict[str, str]:
-        """The HTTP headers that carry the key."""
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
     def cleaned(self, value: object) -> object:
@@ -82,13 +63,7 @@ class Key:
 
 
 def parse(weights: str) -> Place:
-    """Parse ``URL#MODEL?option=value&...``; use no network.
-
-    >>> parse("http://localhost:8000/v1#llava?rpm=60").name
-    'llava'
-
-    Raises: ModelLoadError if it cannot be parsed; the message repeats nothing that may be a key.
-    """
+    """Parse ``URL#MODEL?option=value&...``; use no network."""
     _check_option_names(weights)
     place, options = split_options(weights, OPTIONS)
     address, _, name = place.partition("#")
@@ -113,10 +88,6 @@ def parse(weights: str) -> Place:
 
 
 def key_of(place: Place) -> Key:
-    """Return the key of a place, from its environment variable.
-
-    Raises: ModelLoadError if ``key_env`` names a variable that is not set, or the key cannot be sent in a header.
-    """
     value = os.environ.get(place.key_env, "").strip()
     if not value and place.key_env != KEY:  # the name is not shown either: it may be the key itself
         raise ModelLoadError("openai: the environment variable that key_env names is not set or is empty; export it")
@@ -136,10 +107,6 @@ def _check_option_names(weights: str) -> None:
 
 
 def _check_address(address: str, *, insecure: bool) -> bool:
-    """Whether an address is on this machine.
-
-    Raises: ModelLoadError if it is not an address, holds a password, or would send images and the key unencrypted.
-    """
     try:
         parts = urlsplit(address)
         port = parts.port

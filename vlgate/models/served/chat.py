@@ -46,15 +46,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The request fields that a service accepts.
-
-    Attributes:
-        name: the model's name in requests.
-        fields: the fields of a request beside the model and the messages.
-        logprobs: whether replies have log-probabilities.
-        answers_as: the model's name in replies.
-        remarks: sentences for the report.
-    """
+    """The request fields that a service accepts."""
 
     name: str
     fields: Mapping[str, object]
@@ -79,10 +71,7 @@ class Dialect:
 
 
 def negotiate(place: Place, endpoint: Endpoint) -> Dialect:
-    """Ask one question about a white image, and drop the fields that the service rejects, one by one.
-
-    Raises: ModelLoadError if the service answers in no dialect.
-    """
+    """Ask one question about a white image, and drop the fields that the service rejects, one by one."""
     from PIL import Image
 
     image = data_url(Image.new("RGB", (64, 64), "white"), place)
@@ -148,7 +137,6 @@ def _without(dialect: Dialect, complaint: str) -> Dialect | None:
 
 
 def data_url(image: Image, place: Place) -> str:
-    """An image as ``data:image/png;base64,...``, scaled down to ``place.size`` if it is larger."""
     from PIL import Image as Images
 
     if place.size and max(image.size) > place.size:
@@ -164,15 +152,7 @@ def data_url(image: Image, place: Place) -> str:
 
 
 def text_of(reply: Mapping[str, object], max_tokens: int = 0) -> str | Problem:
-    """The text of a reply, without the thoughts that a reasoning model writes before it.
-
-    >>> text_of({"choices": [{"message": {"content": " A cat. "}, "finish_reason": "stop"}]})
-    'A cat.'
-
-    Args:
-        reply: the reply's JSON object.
-        max_tokens: the most tokens of an answer, for the message about one that is cut off; 0 if it is not known.
-    """
+    """The text of a reply, without the thoughts that a reasoning model writes before it."""
     choice = _choice(reply)
     if isinstance(choice, Problem):
         return choice
@@ -199,7 +179,6 @@ def _cut_off(reply: Mapping[str, object], content: str, max_tokens: int) -> str:
 
 
 def _excerpt(text: str) -> str:
-    """The beginning of a reply in quotes."""
     plain = " ".join(text.split())
     return repr(plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}...")
 

@@ -55,10 +55,7 @@ class TransientError(Exception):
 
 
 class Pace:
-    """Limits requests to ``rpm`` per minute (0: no limit), and keeps the pauses that the service asks for.
-
-    All threads share it, and it changes as they use it.
-    """
+    """Limits requests to ``rpm`` per minute (0: no limit), and keeps the pauses that the service asks for."""
 
     def __init__(
         self, rpm: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
@@ -71,7 +68,6 @@ class Pace:
         self._lock = threading.Lock()
 
     def wait(self) -> None:
-        """Sleep until it is this thread's turn; a pause that begins meanwhile is waited for, too."""
         while True:
             with self._lock:
                 turn = max(self._next, self._held, self.clock())
@@ -102,11 +98,6 @@ class Endpoint:
         self._stopped = True
 
     def ask(self, body: Mapping[str, object]) -> dict[str, Any]:
-        """Send a request, and send it again if it fails in a way that may pass.
-
-        Returns: the reply's JSON object, with ``***`` in place of the key.
-        Raises: ServiceError.
-        """
         data = json.dumps(body).encode()
         attempts = 1 if self._down else 1 + self._place.retries
         for attempt in range(1, attempts + 1):
@@ -127,10 +118,7 @@ class Endpoint:
             raise ServiceError("the run was interrupted")
 
     def _pause(self, error: TransientError, attempt: int, attempts: int, data: bytes) -> None:
-        """Wait as long as the service asks for, else longer after each attempt.
-
-        Raises: ServiceError after the last attempt, or if the service asks for more than ``_LONGEST_WAIT``.
-        """
+        """Wait as long as the service asks for, else longer after each attempt."""
         if error.after > _LONGEST_WAIT:
             why = f"{error}; it asks to wait {error.after:.0f} s, and vlgate waits {_LONGEST_WAIT:.0f} s at most"
             raise ServiceError(why, error.status)
@@ -156,11 +144,6 @@ class Sender:
         self._opener: OpenerDirector = build_opener(_NoRedirect(), *([ProxyHandler({})] if place.loopback else []))
 
     def send(self, data: bytes) -> dict[str, Any]:
-        """Send a request once.
-
-        Returns: the reply's JSON object, with ``***`` in place of the key.
-        Raises: TransientError if the same request may succeed later, else ServiceError.
-        """
         address = f"{self._place.url}/chat/completions"
         deadline = self._clock() + self._place.timeout
         headers = {"Content-Type": "application/json", "User-Agent": f"vlgate/{__version__}", **self._key.headers()}
@@ -245,11 +228,7 @@ def _read(response: HTTPResponse, deadline: float, clock: Callable[[], float]) -
 
 
 def retry_after(header: str | None, now: datetime) -> float:
-    """How long ``Retry-After`` asks to wait, in seconds or as a date (RFC 9110, section 10.2.3); 0 if it is neither.
-
-    >>> retry_after("7", datetime(2025, 1, 1, tzinfo=UTC))
-    7.0
-    """
+    """How long ``Retry-After`` asks to wait, in seconds or as a date (RFC 9110, section 10.2.3); 0 if it is neither."""
     text = (header or "").strip()
     if text.replace(".", "", 1).isascii() and text.replace(".", "", 1).isdecimal():
         return float(text)

@@ -17,16 +17,6 @@ class ControlTokens:
     """The control tokens of a tokenizer, and how texts are searched for them."""
 
     def __init__(self, tokenizer: Any, *, template: str = "", processor: object = None) -> None:
-        """Collect the control tokens: the special ones, and other added tokens that the chat template writes.
-
-        Words, single characters and white space are not control tokens, whatever a checkpoint says: some declare
-        ``!`` as their padding.
-
-        Args:
-            tokenizer: a tokenizer of transformers or open_clip.
-            template: the source of the chat template; empty without one.
-            processor: the processor of transformers around the tokenizer, whose attributes name placeholders.
-        """
         added = _added(tokenizer)
         named = {name: special or name in template for name, (special, _) in added.items()}
         named |= dict.fromkeys(_placeholders(processor), True)
@@ -36,13 +26,6 @@ class ControlTokens:
         self._normalized = {self._normal(name): name for name in self._raw if added.get(name, (True, False))[1]}
 
     def check(self, texts: Sequence[Collection[str]]) -> None:
-        """Check the texts of n requests.
-
-        Args:
-            texts: the texts of each request, such as a question and its choices.
-
-        Raises: NoReplyError for all requests with a control token in a text, with the token of each.
-        """
         held = {place: token for place, some in enumerate(texts) if (token := self._first(some))}
         reasons = {
             place: f"a text holds {token!r}, a control token of the model, which does not read it as text; write the "

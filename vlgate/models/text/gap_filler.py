@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.hub import pretrained
 from vlgate.models.text.judges import BATCH, by_length
-from vlgate.models.text.text_only import ENDLESS, loaded, longest_text
+from vlgate.models.text.text_only import ENDLESS, loaded, longest_text, padded
 from vlgate.perturb.foils.candidates import Filling, Gap
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ class MaskedFiller:
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str) -> None:
-        """Wrap a masked language model in evaluation mode, with its tokenizer."""
         self.fingerprint = fingerprint
         self._model = model
         self._tokenizer = tokenizer
@@ -94,7 +93,7 @@ class MaskedFiller:
     def _best(self, batch: Sequence[_Draft], top: int) -> tuple[list[list[float]], list[list[int]]]:
         import torch
 
-        ids, mask = self._padded(batch)
+        ids, mask = padded([draft.row for draft in batch], self._model.device, self._tokenizer.pad_token_id)
         rows = torch.arange(len(batch), device=ids.device)
         spots = torch.tensor([draft.first for draft in batch], device=ids.device)
         begins = torch.tensor([not draft.filled for draft in batch], device=ids.device)
@@ -105,20 +104,10 @@ class MaskedFiller:
             best = likely.masked_fill(~allowed, -torch.inf).topk(min(top, likely.shape[1]), dim=1)
         return best.values.cpu().tolist(), best.indices.cpu().tolist()
 
-    def _padded(self, batch: Sequence[_Draft]) -> tuple[torch.Tensor, torch.Tensor]:
-        import torch
-
-        width = max(len(draft.row) for draft in batch)
-        pad = self._tokenizer.pad_token_id
-        device = self._model.device
-        ids = torch.tensor([[*draft.row, *[pad] * (width - len(draft.row))] for draft in batch], device=device)
-        mask = torch.tensor([[1] * len(one.row) + [0] * (width - len(one.row)) for one in batch], device=device)
-        return ids, mask
-
 
 def _filled(draft: _Draft, token: int, likely: float) -> _Draft:
-    return _Draft(
-        gap=draft.gap,
+    return replace(
+        draft,
         row=(*draft.row[: draft.first], token, *draft.row[draft.first + 1 :]),
         first=draft.first + 1,
         masked=draft.masked - 1,
@@ -144,16 +133,6 @@ def _allowed(model: Any, tokenizer: Any) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def gap_filler(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> MaskedFiller:
-    """Load any masked language model of transformers.
-
-    Args:
-        weights: a hub repository or a folder.
-        device: a name that ``torch.device`` takes.
-        folder: the folder that the user started in; relative paths begin there.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded, lacks weights or has no mask token.
-    """
     source = pretrained(weights, folder)
     model, tokenizer, what = loaded(source, "AutoModelForMaskedLM", device, dtype)
     if tokenizer.mask_token_id is None or tokenizer.pad_token_id is None:

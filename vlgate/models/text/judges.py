@@ -6,30 +6,25 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from vlgate.errors import ModelLoadError, NoReplyError
-from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained, split_options
-from vlgate.models.checkpoints.load_errors import damaged, missing_package, one_line
+from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, pretrained
+from vlgate.models.checkpoints.load_errors import damaged, library, one_line
 from vlgate.models.checkpoints.transformers_loading import load_model, no_bars
-from vlgate.models.text.language_models import causal, masked
+from vlgate.models.specs import split_options
+from vlgate.models.text import language_models
 from vlgate.models.text.text_only import ENDLESS, loaded, log_probabilities, longest_text
 from vlgate.types import FloatArray
-
-# Batches of texts of similar length, so that little of the model's work is padding.
 
 BATCH = 64
 """Texts per forward pass."""
 
 
 def by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
-    """Yield batches of positions, the longest first, so that a lack of memory shows at once.
-
-    >>> list(by_length([3, 9, 4], size=2))
-    [[1, 2], [0]]
-    """
+    """Yield batches of positions, the longest first, so that a lack of memory shows at once."""
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     for start in range(0, len(order), size):
         yield order[start : start + size]
@@ -37,11 +32,6 @@ def by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
 
 def scored(texts: Sequence[Any], columns: int, score: Callable[[list[Any]], FloatArray]) -> FloatArray:
     """Score items in batches of similar length.
-
-    Args:
-        texts: n texts, or n pairs of texts.
-        columns: how many numbers the scorer gives for each.
-        score: takes a batch of b items and returns shape (b, columns).
 
     Returns: the scores in the order of ``texts``, shape (n, columns), each distinct item scored once.
     """
@@ -57,18 +47,10 @@ def _length(text: str | tuple[str, str]) -> int:
     return len(text) if isinstance(text, str) else sum(map(len, text))
 
 
-# Load classifiers of texts and find their labels by name.
-
-
 class Classifier:
-    """A sequence classification model of transformers whose labels have a known meaning.
-
-    ``fingerprint`` changes with everything that its replies depend on. ``cut_texts`` holds the items so far that were
-    longer than the model's context and lost their end.
-    """
+    """A sequence classification model of transformers whose labels have a known meaning."""
 
     def __init__(self, model: Any, tokenizer: Any, *, columns: Sequence[int], fingerprint: str) -> None:
-        """Wrap a model in evaluation mode; ``columns`` are the positions of the labels that are wanted, in order."""
         self.fingerprint = fingerprint
         self.cut_texts: set[str | tuple[str, str]] = set()
         self._model = model
@@ -77,7 +59,6 @@ class Classifier:
         self._longest = longest_text(model, tokenizer, ENDLESS)
 
     def probabilities(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> FloatArray:
-        """Return the probability of each wanted label for texts or pairs of texts, shape (n, labels)."""
         return scored(texts, len(self._columns), self._batch)
 
     def _batch(self, texts: list[Any]) -> FloatArray:
@@ -92,31 +73,23 @@ class Classifier:
         return np.exp(np.asarray(likely.cpu().numpy(), dtype=np.float64))[:, self._columns]
 
 
+C = TypeVar("C", bound=Classifier)
+
+
 def load_classifier(
-    weights: str, folder: Path, wanted: Sequence[Sequence[str]], *, device: str, dtype: str
-) -> Classifier:
-    """Load a classifier.
-
-    Args:
-        weights: a hub repository or a folder. ``?labels=A,B`` names the labels, in the model's order, if its
-            configuration does not.
-        folder: the folder that the user started in.
-        wanted: for each label, what its name may begin with, in lower case.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded, lacks weights, or if its labels cannot be told.
-    """
+    kind: type[C], weights: str, folder: Path, wanted: Sequence[Sequence[str]], *, place: tuple[str, str]
+) -> C:
+    """Load a classifier."""
     name, chosen = split_options(weights, ("labels",))
     source = pretrained(name, folder)
-    model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", device, dtype)
+    model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", *place)
     if tokenizer.pad_token_id is None:
         raise ModelLoadError(f"{source.asked}: its tokenizer has no padding token; save it with the model's own one")
     labels = [model.config.id2label[place] for place in range(model.config.num_labels)]
     if "labels" in chosen:
         labels = _given(chosen["labels"], labels, source.asked)
     columns = _columns(labels, wanted, source.asked)
-    return Classifier(model, tokenizer, columns=columns, fingerprint=f"{what} {','.join(labels)}")
+    return kind(model, tokenizer, columns=columns, fingerprint=f"{what} {','.join(labels)}")
 
 
 def _given(text: str, labels: Sequence[str], asked: str) -> list[str]:
@@ -140,33 +113,22 @@ def _columns(labels: Sequence[str], wanted: Sequence[Sequence[str]], asked: str)
     return found
 
 
-# Natural language inference: does a caption entail its foil, contradict it, or neither?
-
 PAPER = "ynie/albert-xxlarge-v2-snli_mnli_fever_anli_R1_R2_R3-nli"
 """The model of VALSE (section 4.3)."""
 
 _LABELS = (("entail",), ("neutral",), ("contradict",))
 
 
-class EntailmentModel:
-    """A model of natural language inference with three labels."""
-
-    def __init__(self, classifier: Classifier) -> None:
-        """Wrap a classifier whose labels are entailment, neutral and contradiction."""
-        self.fingerprint = classifier.fingerprint
-        self._classifier = classifier
+class EntailmentModel(Classifier):
+    """A model of natural language inference: entailment, neutral and contradiction."""
 
     def infer(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        """Return the probabilities of entailment, neutral and contradiction for (premise, hypothesis), shape (n, 3)."""
-        return self._classifier.probabilities(pairs)
+        """Return the probabilities of the three labels for (premise, hypothesis), shape (n, 3)."""
+        return self.probabilities(pairs)
 
 
 def entailment(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> EntailmentModel:
-    """Load a model of natural language inference; the arguments and errors are those of ``load_classifier``."""
-    return EntailmentModel(load_classifier(weights or PAPER, folder, _LABELS, device=device, dtype=dtype))
-
-
-# Plausibility: the perplexity of texts under a causal or a masked language model, in batches.
+    return load_classifier(EntailmentModel, weights or PAPER, folder, _LABELS, place=(device, dtype))
 
 
 class _LanguageModel(Protocol):
@@ -181,15 +143,10 @@ class Plausibility:
     """A language model that scores any number of texts."""
 
     def __init__(self, model: _LanguageModel) -> None:
-        """Wrap a language model of ``vlgate.models.text``, which scores one batch."""
         self.fingerprint = model.fingerprint
         self._model = model
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Return perplexities, shape (n,); lower is more plausible.
-
-        Raises: NoReplyError, with the positions of all of them, if there are texts with too few tokens.
-        """
         found = np.zeros(len(texts))
         short: list[int] = []
         why = ""
@@ -205,14 +162,11 @@ class Plausibility:
 
 
 def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> Plausibility:
-    """Load a causal language model by its hub repository or folder, or a masked one as ``masked:NAME``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded or is of another kind.
-    """
+    """Load a causal language model by its hub repository or folder, or a masked one as ``masked:NAME``."""
     kind, _, name = weights.partition(":")
     if kind == "masked" and name:
-        return Plausibility(masked(name, folder, device=device, dtype=dtype))
-    return Plausibility(causal(weights, folder, device=device, dtype=dtype))
+        return Plausibility(language_models.build_masked(name, folder, device=device, dtype=dtype))
+    return Plausibility(language_models.build(weights, folder, device=device, dtype=dtype))
 
 
 # Grammaticality: a classifier trained on CoLA, and the likelihood of a text against that of its original.
@@ -223,36 +177,27 @@ def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dt
 _LABELS_GRAMMATICALITY = (("unacceptable", "ungrammatical"), ("acceptable", "grammatical"))
 
 
-class Acceptability:
-    """A classifier of acceptable and unacceptable sentences, as those trained on CoLA (Warstadt et al. 2019)."""
-
-    def __init__(self, classifier: Classifier) -> None:
-        """Wrap a classifier whose labels are unacceptable and acceptable."""
-        self.fingerprint = classifier.fingerprint
-        self._classifier = classifier
+class Acceptability(Classifier):
+    """A classifier of unacceptable and acceptable sentences, as those trained on CoLA (Warstadt et al. 2019)."""
 
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
         """Return the probability that each text is acceptable, shape (n,)."""
-        return np.asarray(self._classifier.probabilities(texts)[:, 1], dtype=np.float64)
+        return np.asarray(self.probabilities(texts)[:, 1], dtype=np.float64)
 
 
 class Likelihood:
     """The likelihood of a language model as a judge of grammaticality."""
 
     def __init__(self, model: Plausibility) -> None:
-        """Wrap a language model."""
         self._model = model
 
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
-        """Return the mean probability of a token (the geometric mean) in 0..1 for each text, shape (n,)."""
         return np.asarray(1 / self._model.perplexity(texts), dtype=np.float64)
 
     def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
         """Return how likely each text is in proportion to its original, at most 1, shape (n,).
 
         The original is the caption, which somebody wrote; a foil much less likely than it may be ungrammatical.
-
-        Raises: NoReplyError if there are not as many originals as texts, or if one is too short.
         """
         if len(originals) != len(texts):
             raise NoReplyError((), f"{len(originals)} originals for {len(texts)} texts; give one for each")
@@ -263,17 +208,12 @@ class Likelihood:
 def grammaticality(
     weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32"
 ) -> Acceptability | Likelihood:
-    """Load a classifier of acceptability, or a language model as ``likelihood:NAME``.
-
-    The arguments and errors are those of ``load_classifier`` and ``plausibility``.
-    """
+    """Load a classifier of acceptability, or a language model as ``likelihood:NAME``."""
     kind, _, name = weights.partition(":")
     if kind == "likelihood" and name:
         return Likelihood(plausibility(name, device, folder=folder, dtype=dtype))
-    return Acceptability(load_classifier(weights, folder, _LABELS_GRAMMATICALITY, device=device, dtype=dtype))
+    return load_classifier(Acceptability, weights, folder, _LABELS_GRAMMATICALITY, place=(device, dtype))
 
-
-# Sentence similarity: embeddings of a model of sentence-transformers.
 
 _MODULES = "modules.json"
 _POOLER = (r"pooler\..*",)  # models that pool in another way are published without it
@@ -283,12 +223,10 @@ class SentenceEncoder:
     """A model of sentence-transformers."""
 
     def __init__(self, model: Any, *, fingerprint: str) -> None:
-        """Wrap a loaded ``SentenceTransformer``."""
         self.fingerprint = fingerprint
         self._model = model
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """Return unit vectors, shape (n, d); their products are cosines."""
         if not texts:
             return np.zeros((0, self._model.get_embedding_dimension()))
         found = self._model.encode(list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)
@@ -299,14 +237,8 @@ def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtyp
     """Load a model of sentence-transformers by its hub repository or folder.
 
     No code of the repository is run, and only modules of sentence-transformers itself are taken.
-
-    Raises: ModelLoadError if the library is missing, or the checkpoint cannot be loaded or lacks weights.
     """
-    try:
-        import sentence_transformers
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "sentence-transformers", "text") from None
+    sentence_transformers, transformers = library("sentence_transformers", "text"), library("transformers", "text")
     source = pretrained(weights, folder)
     place = folder_of(source)
     _check_modules(source, place)

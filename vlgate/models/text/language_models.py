@@ -9,31 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from vlgate.errors import ModelLoadError, nearest
-from vlgate.models.checkpoints.hub import Pretrained, pretrained, split_options
-from vlgate.models.text.text_only import (
-    ENDLESS,
-    TextModel,
-    check_left_to_right,
-    loaded,
-    log_probabilities,
-    refuse_short,
-)
+from vlgate.errors import ModelLoadError
+from vlgate.models.checkpoints.hub import pretrained, requested
+from vlgate.models.text import text_only
 from vlgate.types import FloatArray
 
-# ``gpt2:``, ``gpt1:`` and ``causal:NAME``: causal language models, which score texts by their perplexity.
-
-GPT2 = "openai-community/gpt2"
-GPT1 = "openai-community/openai-gpt"
-VARIANTS = ("mean", "valse")
 STRIDE = 3  # tokens per window in VALSE's released script
 
 
-class Causal(TextModel):
+class Causal(text_only.TextModel):
     """A causal language model: one that reads from left to right."""
 
     def __init__(self, model: Any, tokenizer: Any, *, variant: str, fingerprint: str) -> None:
-        """Wrap a causal language model in evaluation mode; ``variant`` is one of ``VARIANTS``."""
         self._bos = tokenizer.bos_token_id if variant == "mean" else None
         self._perplexity = valse_perplexity if variant == "valse" else mean_perplexity
         first = "is conditioned on the beginning-of-text token" if self._bos is not None else "is not counted"
@@ -45,14 +32,11 @@ class Causal(TextModel):
         super().__init__(model, tokenizer, note=note, fingerprint=fingerprint)
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Compute the perplexity of texts.
-
-        Returns: perplexities, shape (n,); lower is more plausible.
-        Raises: NoReplyError for texts that have too few tokens, or that hold a control token.
-        """
         self._control.check([(text,) for text in texts])
         rows = self._rows(texts)
-        refuse_short(texts, [len(row) < (STRIDE + 1 if self._perplexity is valse_perplexity else 2) for row in rows])
+        text_only.refuse_short(
+            texts, [len(row) < (STRIDE + 1 if self._perplexity is valse_perplexity else 2) for row in rows]
+        )
         return np.array([self._perplexity(surprisals) for surprisals in self._surprisals(rows)], dtype=np.float64)
 
     def _rows(self, texts: Sequence[str]) -> list[Sequence[int]]:
@@ -64,25 +48,18 @@ class Causal(TextModel):
         """Return the negative log-likelihood, in nats, of every token but the first."""
         import torch
 
-        ids, mask = self._padded(rows)
+        ids, mask = text_only.padded(rows, self._model.device)
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask, use_cache=False).logits
             found = []
             for place, row in enumerate(rows):  # row by row: float64 logits of a whole batch would be gigabytes
-                likely = log_probabilities(logits[place, : len(row) - 1])
+                likely = text_only.log_probabilities(logits[place, : len(row) - 1])
                 found.append((-likely.gather(1, ids[place, 1 : len(row), None])).squeeze(1).cpu().tolist())
         return found
 
 
 def mean_perplexity(surprisals: Sequence[float]) -> float:
-    """Return exp of the mean negative log-likelihood, as ``perplexity`` of the library evaluate does (used by BLA).
-
-    Args:
-        surprisals: the negative log-likelihood of each token that counts, in nats.
-
-    >>> round(mean_perplexity([math.log(2), math.log(8)]), 9)
-    4.0
-    """
+    """Return exp of the mean negative log-likelihood, as ``perplexity`` of the library evaluate does (used by BLA)."""
     return math.exp(sum(surprisals) / len(surprisals))
 
 
@@ -94,12 +71,6 @@ def valse_perplexity(surprisals: Sequence[float]) -> float:
     sum is divided by the position where the last window begins, not by the number of tokens. So the result is higher
     than the perplexity, most of all for short texts: six tokens of surprisal 1 give exp(6 / 3). The paper's figures are
     those of gpt2-large and openai-gpt.
-
-    Args:
-        surprisals: the negative log-likelihood of each token but the first, in nats; at least three.
-
-    >>> round(math.log(valse_perplexity([1.0] * 5)), 9)
-    2.0
     """
     tokens = len(surprisals) + 1
     total = STRIDE * sum(surprisals[: STRIDE - 1]) / (STRIDE - 1)
@@ -110,84 +81,36 @@ def valse_perplexity(surprisals: Sequence[float]) -> float:
     return math.exp(total / begins[-1])
 
 
-def check_gpt2(weights: str, folder: Path) -> None:
-    """Raise ModelLoadError if the weights of ``gpt2:`` or their options are wrong; imports no torch."""
-    _parse(weights, folder, GPT2)
+def check(weights: str, folder: Path, *, name: str) -> None:
+    requested(name, weights, folder)
 
 
-def check_gpt1(weights: str, folder: Path) -> None:
-    """Raise ModelLoadError if the weights of ``gpt1:`` or their options are wrong; imports no torch."""
-    _parse(weights, folder, GPT1)
+def build(
+    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32", *, name: str = "causal"
+) -> Causal:
+    source, options = requested(name, weights, folder)
+    model, tokenizer, what = text_only.loaded(source, "AutoModelForCausalLM", device, dtype)
+    text_only.check_left_to_right(model, source.asked)
+    return Causal(model, tokenizer, variant=options["variant"], fingerprint=f"{what} {options['variant']}")
 
-
-def check_causal(weights: str, folder: Path) -> None:
-    """Raise ModelLoadError if the weights of ``causal:`` or their options are wrong; imports no torch."""
-    _parse(weights, folder, "")
-
-
-def _parse(weights: str, folder: Path, default: str) -> tuple[Pretrained, str]:
-    name, chosen = split_options(weights, ("variant",))
-    variant = chosen.get("variant", VARIANTS[0])
-    if variant not in VARIANTS:
-        raise ModelLoadError(f"weights={weights!r}: variant={variant!r} is unknown; {nearest(variant, VARIANTS)}")
-    return pretrained(name, folder, default=default), variant
-
-
-def gpt2(folder: Path, weights: str = "", device: str = "cpu", dtype: str = "float32") -> Causal:
-    """Load GPT-2, by default the smallest; see ``causal``."""
-    return _causal(*_parse(weights, folder, GPT2), device, dtype)
-
-
-def gpt1(folder: Path, weights: str = "", device: str = "cpu", dtype: str = "float32") -> Causal:
-    """Load the first GPT. It has no beginning-of-text token, so the first token is not counted. See ``causal``."""
-    return _causal(*_parse(weights, folder, GPT1), device, dtype)
-
-
-def causal(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Causal:
-    """Load any causal language model of transformers.
-
-    Args:
-        weights: a hub repository or a folder; followed by ``?variant=valse`` for ``valse_perplexity``.
-        folder: the folder that the user started in.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Raises: ModelLoadError if the checkpoint cannot be loaded or is not a causal model.
-    """
-    return _causal(*_parse(weights, folder, ""), device, dtype)
-
-
-def _causal(source: Pretrained, variant: str, device: str, dtype: str) -> Causal:
-    model, tokenizer, what = loaded(source, "AutoModelForCausalLM", device, dtype)
-    check_left_to_right(model, source.asked)
-    return Causal(model, tokenizer, variant=variant, fingerprint=f"{what} {variant}")
-
-
-# ``masked:NAME``: masked language models, which score texts by their pseudo-perplexity.
 
 _COPIES = 4  # masked copies per forward pass, for each text of the batch
 MOST_LOGITS = 2**28  # per forward pass: 1 GiB in float32. A vocabulary may have 250,000 words
 
 
-class Masked(TextModel):
+class Masked(text_only.TextModel):
     """A masked language model, with the pseudo-perplexity of Salazar et al. 2020 (arXiv:1910.14659)."""
 
     def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str) -> None:
-        """Wrap a masked language model in evaluation mode, with its tokenizer."""
         note = "pseudo-perplexity: exp of the mean negative log-likelihood per token, each masked on its own"
         super().__init__(model, tokenizer, note=note, fingerprint=fingerprint)
 
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Compute the pseudo-perplexity of texts.
-
-        Returns: pseudo-perplexities, shape (n,); lower is more plausible.
-        Raises: NoReplyError for texts without any token, or that hold a control token.
-        """
         self._control.check([(text,) for text in texts])
         made = self._tokens(texts)
         rows: list[list[int]] = made["input_ids"]
         places = [[place for place, special in enumerate(row) if not special] for row in made["special_tokens_mask"]]
-        refuse_short(texts, [not row for row in places])
+        text_only.refuse_short(texts, [not row for row in places])
         gaps = [(row, place) for row, found in enumerate(places) for place in found]
         gaps.sort(key=lambda gap: len(rows[gap[0]]))  # texts of similar length together, to save padding
         sums = np.zeros(len(rows))
@@ -204,7 +127,7 @@ class Masked(TextModel):
         return rows
 
     def _tokens(self, texts: Sequence[str]) -> Any:
-        limits = {"truncation": True, "max_length": self._longest} if self._longest < ENDLESS else {}
+        limits = {"truncation": True, "max_length": self._longest} if self._longest < text_only.ENDLESS else {}
         self._cut(texts, self._tokenizer(list(texts), verbose=False)["input_ids"])
         return self._tokenizer(list(texts), return_special_tokens_mask=True, **limits)
 
@@ -212,25 +135,23 @@ class Masked(TextModel):
         """Return the negative log-likelihood, in nats, of one token per gap; only that token of its row is masked."""
         import torch
 
-        ids, mask = self._padded([rows[row] for row, _ in gaps])
+        ids, mask = text_only.padded([rows[row] for row, _ in gaps], self._model.device)
         count, places = torch.arange(len(gaps)), torch.tensor([place for _, place in gaps])
         true = ids[count, places]
         ids[count, places] = self._tokenizer.mask_token_id
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask).logits[count, places]
-            likely = log_probabilities(logits).gather(1, true[:, None])
+            likely = text_only.log_probabilities(logits).gather(1, true[:, None])
         return np.asarray(-likely.squeeze(1).cpu().numpy(), dtype=np.float64)
 
 
 def check_masked(weights: str, folder: Path) -> None:
-    """Raise ModelLoadError if the weights of ``masked:`` or their options are wrong; imports no torch."""
     pretrained(weights, folder)
 
 
-def masked(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Masked:
-    """Load any masked language model of transformers; the arguments are those of ``causal``, without variants."""
+def build_masked(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32") -> Masked:
     source = pretrained(weights, folder)
-    model, tokenizer, what = loaded(source, "AutoModelForMaskedLM", device, dtype)
+    model, tokenizer, what = text_only.loaded(source, "AutoModelForMaskedLM", device, dtype)
     if tokenizer.mask_token_id is None:
         raise ModelLoadError(f"{source.asked} has no mask token; name a masked language model, or use causal:{weights}")
     return Masked(model, tokenizer, fingerprint=what)

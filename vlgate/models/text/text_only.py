@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.checkpoints.hub import Pretrained, identity
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import load_model, load_processor
 from vlgate.models.text.control_tokens import ControlTokens
 
 if TYPE_CHECKING:
     import torch
-
-
-# Turn logits of a language model into log-probabilities, in the highest precision of the device.
 
 
 def log_probabilities(logits: torch.Tensor) -> torch.Tensor:
@@ -25,28 +22,17 @@ def log_probabilities(logits: torch.Tensor) -> torch.Tensor:
 
 
 def widest(device: torch.device) -> torch.dtype:
-    """Return the floating-point type for sums: float64, but float32 on Apple's GPUs, which lack float64.
-
-    >>> import torch
-    >>> widest(torch.device("cpu")), widest(torch.device("mps"))
-    (torch.float64, torch.float32)
-    """
+    """Return the floating-point type for sums: float64, but float32 on Apple's GPUs, which lack float64."""
     import torch
 
     return torch.float32 if device.type == "mps" else torch.float64
 
-
-# Check that a language model and its tokenizer fit together, and that a causal model is one.
 
 # The largest relative change of a causal model's earlier logits if the last token changes; only rounding may cause one.
 MOST_APART = 0.01
 
 
 def check_size(model: Any, tokenizer: Any, asked: str) -> None:
-    """Check that a model has an embedding for every token of its tokenizer.
-
-    Raises: ModelLoadError if the tokenizer has more tokens.
-    """
     known = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > known:
         raise ModelLoadError(
@@ -59,8 +45,6 @@ def check_left_to_right(model: Any, asked: str) -> None:
     """Check that each token of a model sees only the tokens before it.
 
     transformers also loads BERT as a causal model, although its tokens see the token that they should predict.
-
-    Raises: ModelLoadError if the last token changes the logits of earlier ones.
     """
     import torch
 
@@ -95,14 +79,9 @@ ENDLESS = 10**9  # more than any limit; a tokenizer without a limit has 10^30
 
 
 class TextModel:
-    """The base of causal and masked language models.
-
-    ``note`` says how the perplexity is computed; ``cut_texts`` holds all texts so far that were longer than the model's
-    context and lost their end.
-    """
+    """The base of causal and masked language models."""
 
     def __init__(self, model: Any, tokenizer: Any, *, note: str, fingerprint: str) -> None:
-        """Wrap a language model in evaluation mode, with its tokenizer."""
         self.note = note
         self.fingerprint = fingerprint
         self.cut_texts: set[str] = set()
@@ -112,7 +91,6 @@ class TextModel:
         self._longest = longest_text(model, tokenizer, ENDLESS)
 
     def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
         return [tuple(row) for row in self._rows(texts)]
 
     def _rows(self, texts: Sequence[str]) -> Sequence[Sequence[int]]:
@@ -122,40 +100,25 @@ class TextModel:
         self.cut_texts.update(compress(texts, (len(row) > self._longest for row in rows)))
         return [row[: self._longest] for row in rows]
 
-    def _padded(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return token ids and their mask, padded on the right, shape (n, length)."""
-        import torch
 
-        width = max(map(len, rows))
-        device = self._model.device
-        ids = torch.tensor([[*row, *[0] * (width - len(row))] for row in rows], device=device)
-        mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows], device=device)
-        return ids, mask
+def padded(rows: Sequence[Sequence[int]], device: Any, filler: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return token ids and their mask, padded on the right, shape (n, length)."""
+    import torch
+
+    width = max(map(len, rows))
+    ids = torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows], device=device)
+    mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows], device=device)
+    return ids, mask
 
 
 def refuse_short(texts: Sequence[str], short: Sequence[bool]) -> None:
-    """Raise NoReplyError if some texts are too short; ``short`` says which."""
     positions = [place for place, too_short in enumerate(short) if too_short]
     if positions:
         raise NoReplyError(positions, f"the text {texts[positions[0]]!r} has too few tokens to have a perplexity")
 
 
 def loaded(source: Pretrained, cls: str, device: str, dtype: str) -> tuple[Any, Any, str]:
-    """Load a language model of transformers.
-
-    Args:
-        source: the place of the checkpoint.
-        cls: the name of the class of transformers.
-        device: a name that ``torch.device`` takes.
-        dtype: ``float32``, ``float16`` or ``bfloat16``.
-
-    Returns: the model, its tokenizer, and a string that changes with everything that their replies depend on.
-    Raises: ModelLoadError if they cannot be loaded, or if the tokenizer has more tokens than the model.
-    """
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "transformers", "hf") from None
+    transformers = library("transformers")
     tokenizer = load_processor(transformers.AutoTokenizer, source)
     made_by: Callable[..., object] = getattr(transformers, cls)
     model = load_model(made_by, source, device=device, dtype=dtype)

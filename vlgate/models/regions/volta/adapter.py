@@ -2,94 +2,50 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vlgate.asking.items import gets_names
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints import hub
 from vlgate.models.checkpoints.device import pick_dtype
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
-from vlgate.models.checkpoints.load_errors import missing_package
+from vlgate.models.checkpoints.load_errors import library
+from vlgate.models.checkpoints.whole import read_tensors
 from vlgate.models.regions.inputs import RegionInputs, check_regions, load_tokenizer, region_source, text_length
+from vlgate.models.regions.region_models import RegionModel
 from vlgate.models.regions.volta.config import ANSWERS, ORIGINAL, UNUSED, Config, aliases, shapes
 from vlgate.models.regions.volta.encoder import Seen, Weights, logits, with_overall
-from vlgate.models.regions.volta.sources import VILBERT_MT, WeightsFile, find
-from vlgate.types import FloatArray, LazyImage, Match
+from vlgate.models.regions.volta.sources import WeightsFile, find
+from vlgate.types import FloatArray, Match
 
 if TYPE_CHECKING:
     import torch
 
-
-# Reads a checkpoint's file and checks that it holds exactly the weights of its configuration.
 
 _OF_BERT = ("embeddings.", "v_embeddings.", "encoder.", "t_pooler.", "v_pooler.")
 _SHOWN = 5
 
 
 def read(file: Path) -> dict[str, torch.Tensor]:
-    """Read the tensors of a ``.bin`` (a pickle, from which only tensors are read) or ``.safetensors``.
+    """Read the tensors of a checkpoint.
 
     The prefix ``module.`` of data-parallel training is removed from the names, and ``bert.`` is added to those of a
     model that was saved without its heads.
-
-    Raises: ModelLoadError if it cannot be read, or holds anything else.
     """
-    content = _content(file)
-    if isinstance(content, Mapping) and isinstance(content.get("model_state_dict"), Mapping):
-        content = content["model_state_dict"]
-    import torch
-
-    if not isinstance(content, Mapping) or not all(isinstance(value, torch.Tensor) for value in content.values()):
-        raise ModelLoadError(f"{file} does not hold named tensors; expected a pytorch_model_*.bin that VOLTA saved")
-    found = {str(name).removeprefix("module."): value for name, value in content.items()}
+    tensors = read_tensors(file, "a pytorch_model_*.bin that VOLTA saved")
+    found = {name.removeprefix("module."): value for name, value in tensors.items()}
     if not any(name.startswith("bert.") for name in found):
         found = {("bert." if name.startswith(_OF_BERT) else "") + name: value for name, value in found.items()}
     return found
 
 
-def _content(file: Path) -> Any:
-    import pickle
-
-    import torch
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    damaged = (
-        pickle.UnpicklingError, RuntimeError, TypeError, ValueError, EOFError, LookupError, AttributeError, OSError,
-        SafetensorError,
-    )  # fmt: skip
-    try:
-        if file.suffix == ".safetensors":
-            return load_file(file)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch warns about pickle protocols, and raises if it cannot read one
-            return torch.load(file, map_location="cpu", weights_only=True)
-    except damaged as error:
-        raise ModelLoadError(
-            f"{file} is damaged, or holds more than tensors, and is not loaded ({type(error).__name__}); fetch it again"
-        ) from error
-
-
 def fitted(
     config: Config, tensors: Mapping[str, torch.Tensor], where: str, *, unused: Collection[str] = ()
 ) -> dict[str, torch.Tensor]:
-    """Return the weights that matching uses, after a check of names and shapes.
-
-    Args:
-        config: the model's configuration.
-        tensors: the checkpoint's tensors, by VOLTA's names.
-        where: the checkpoint, for messages.
-        unused: parts of names of further weights that matching does not use.
-
-    Returns: exactly the weights of ``names.shapes(config)``.
-    Raises: ModelLoadError that lists the weights that are missing, of another shape, not in the configuration, or
-        shared there and different in the checkpoint; or if the checkpoint is the original LXMERT.
-    """
+    """Return the weights that matching uses, after a check of names and shapes."""
     import torch
 
     if any(name.startswith(ANSWERS) for name in tensors):
@@ -129,10 +85,6 @@ def _known(name: str, unused: Collection[str]) -> bool:
 
 
 def placed(tensors: Mapping[str, torch.Tensor], device: str, dtype: torch.dtype) -> Weights:
-    """Move weights to a device, in one precision.
-
-    Raises: ModelLoadError if the device cannot hold them.
-    """
     try:
         return Weights({name: value.to(device, dtype) for name, value in tensors.items()})
     except RuntimeError as error:
@@ -146,47 +98,30 @@ def placed(tensors: Mapping[str, torch.Tensor], device: str, dtype: torch.dtype)
 # Bugliarello et al. (TACL 2021) and Lu et al. (CVPR 2020). They are on no hub: a user names a file or folder.
 
 
-class Volta:
+class Volta(RegionModel):
     """A model of VOLTA's family as a matcher.
 
     ``decision_threshold`` is 0 if the head classifies pairs, and None if it ranks them or the score is a raw logit.
-    ``cut_texts`` collects the texts that were cut.
     """
 
     def __init__(self, source: WeightsFile, weights: Weights, inputs: RegionInputs, *, fingerprint: str) -> None:
-        """Take a checkpoint with its options, its weights, and the maker of its inputs (in float32)."""
-        config = source.config
+        super().__init__(inputs, fingerprint=fingerprint + source.rank.mark)
         self._rank = source.rank
-        self.fingerprint = fingerprint + self._rank.mark
-        self.cut_texts: set[str] = set()
         self.decision_threshold = self._rank.threshold
-        self._config = config
+        self._config = source.config
         self._weights = weights
-        self._inputs = inputs
-        self._logits: Callable[[Seen], torch.Tensor] = partial(logits, config, weights, task=source.task)
+        self._logits: Callable[[Seen], torch.Tensor] = partial(logits, source.config, weights, task=source.task)
 
     def compile(self) -> None:
-        """Compile the whole model with ``torch.compile``, in place."""
         import torch
 
         self._logits = torch.compile(self._logits)
 
     @property
-    def image_names(self) -> bool:
-        """Whether the regions are read from a file, by the names of images."""
-        return gets_names(self._inputs.source)
-
-    @property
     def note(self) -> str:
-        """What a reader of the results must know: the sources of the regions, here and in training, and the ranking."""
         return "; ".join(filter(None, (self._inputs.source.note, self._inputs.whose, self._rank.note)))
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
-        """Score pairs: the logit of a match minus that of no match, its raw logit, or the output of a head that ranks.
-
-        Returns: scores of shape (n,).
-        Raises: ImageError or NoReplyError if an image has no regions.
-        """
         import torch
 
         with torch.inference_mode():
@@ -194,19 +129,6 @@ class Volta:
             scores = self._logits(seen).float().cpu().numpy()
         self.cut_texts.update(compress((pair.text for pair in pairs), cut))
         return self._rank.of(scores)
-
-    def boxes(self, images: Sequence[LazyImage]) -> list[FloatArray]:
-        """Return the boxes of each image, shape (n, 4).
-
-        Raises: what the source of the regions raises.
-        """
-        return self._inputs.boxes(images)
-
-    def text_keys(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the tokens of each text; texts that are cut are added to ``cut_texts``."""
-        keys, cut = self._inputs.text_keys(texts)
-        self.cut_texts.update(compress(texts, cut))
-        return keys
 
     def _seen(self, pairs: Sequence[Match]) -> tuple[Seen, list[bool]]:
         tokens, cut = self._inputs.tokens([pair.text for pair in pairs])
@@ -223,14 +145,15 @@ class Volta:
         return seen, cut
 
 
-def _built(name: str, weights: str, folder: Path, device: str, dtype: str) -> Volta:
+def check(weights: str, folder: Path, *, name: str) -> None:
     source = find(name, weights, folder)
-    try:
-        import torch
-        import transformers
-    except ModuleNotFoundError as error:
-        raise missing_package(error.name or "torch", "hf") from error
+    check_regions(source.options["regions"], folder)
+    _ = source.rank
 
+
+def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32", *, name: str) -> Volta:
+    source = find(name, weights, folder)
+    torch, transformers = library("torch"), library("transformers")
     tensors = fitted(source.config, source.in_words_of_volta(read(source.file)), str(source.file), unused=source.unused)
     model = placed(tensors, device, pick_dtype(dtype))
     inputs = _inputs(source, folder, device, dtype)
@@ -247,11 +170,9 @@ def _inputs(source: WeightsFile, folder: Path, device: str, dtype: str) -> Regio
     beside = hub.Pretrained(asked=str(source.file), location=str(source.file.parent), revision=None, local=True)
     config, options = source.config, source.options
     return RegionInputs(
-        tokenizer=_tokenizer(beside, folder, options.get("tokenizer", ""), config.vocabulary),
-        source=region_source(
-            options.get("regions", ""), folder, device, dtype, width=config.features, count=source.regions
-        ),
-        length=text_length(options.get("max_length", ""), config.longest),
+        tokenizer=_tokenizer(beside, folder, options["tokenizer"], config.vocabulary),
+        source=region_source(options["regions"], folder, device, dtype, width=config.features, count=source.regions),
+        length=text_length(options["max_length"], config.longest),
         width=config.features,
         device=torch.device(device),
         dtype=torch.float32,  # half precision is too coarse for the mean, areas, and VL-BERT's waves
@@ -268,48 +189,3 @@ def _tokenizer(beside: hub.Pretrained, folder: Path, asked: str, vocabulary: int
             "was trained with: tokenizer=FOLDER"
         )
     return tokenizer
-
-
-def _builder(name: str) -> Callable[[str, Path, str, str, int], Volta]:
-    def build(
-        weights: str,
-        folder: Path,
-        device: str = "cpu",
-        dtype: str = "float32",
-        seed: int = 0,  # noqa: ARG001  # every builder gets one
-    ) -> Volta:
-        """Load the model.
-
-        Args:
-            weights: a file or folder, with options; see ``sources.find``.
-            folder: the folder that relative paths start from.
-            device: a name that ``torch.device`` takes.
-            dtype: ``float32``, ``float16`` or ``bfloat16``.
-            seed: unused.
-
-        Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
-        """
-        return _built(name, weights, folder, device, dtype)
-
-    return build
-
-
-def _checker(name: str) -> Callable[[str, Path], None]:
-    def check(weights: str, folder: Path) -> None:
-        """Check that the files exist and the configuration is valid; do not import torch.
-
-        Raises: ModelLoadError if not.
-        """
-        source = find(name, weights, folder)
-        check_regions(source.options.get("regions", ""), folder)
-        _ = source.rank
-
-    return check
-
-
-vilbert, check_vilbert = _builder("volta-vilbert"), _checker("volta-vilbert")
-lxmert, check_lxmert = _builder("volta-lxmert"), _checker("volta-lxmert")
-uniter, check_uniter = _builder("volta-uniter"), _checker("volta-uniter")
-vl_bert, check_vl_bert = _builder("volta-vl-bert"), _checker("volta-vl-bert")
-visualbert, check_visualbert = _builder("volta-visualbert"), _checker("volta-visualbert")
-vilbert_12_in_1, check_vilbert_12_in_1 = _builder(VILBERT_MT), _checker(VILBERT_MT)

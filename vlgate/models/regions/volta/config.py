@@ -54,7 +54,6 @@ class Sublayer:
     shared: bool
 
     def prefix(self, side: Side) -> str:
-        """Return the prefix of the names of a stream's weights within the sublayer."""
         return "" if side == "text" or self.shared else "v_"
 
     @property
@@ -67,11 +66,6 @@ class Sublayer:
 
 
 def sublayers_of(settings: Mapping[str, Any]) -> tuple[Sublayer, ...]:
-    """Return the sublayers of a configuration, in order.
-
-    Raises: ValueError if they are not numbered from 0, or one is of both kinds; also what a value of a wrong type
-        raises.
-    """
     attending = {place for name in GATES for place in settings.get(name, ())}
     feeding = {place for name in FEEDS for place in settings.get(name, ())}
     if attending & feeding or attending | feeding != set(range(len(attending | feeding))):
@@ -96,7 +90,6 @@ def _stream(settings: Mapping[str, Any], place: int, side: Side, sees: tuple[Sid
     v = "" if side == "text" else "v_"
 
     def size(general: str, special: str) -> int:
-        """The sublayer's own size if it has one, else the general size."""
         return int(settings.get(f"sublayer2{v}{special}", {}).get(str(place), settings[v + general]))
 
     width = int(settings[v + "hidden_size"])
@@ -121,8 +114,6 @@ def problems_of(sublayer: Sublayer) -> Iterator[str]:
     if sublayer.shared and len({(stream.width, stream.inner, stream.heads) for stream in streams}) > 1:
         yield "two streams of different sizes share weights"
 
-
-# Reads and checks a VOLTA configuration: the embeddings, the sublayers and the head.
 
 EMBEDDINGS = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
 FUSIONS = ("mul", "sum", "text")
@@ -178,10 +169,6 @@ class Config:
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """Read a configuration's file.
-
-    Raises: ModelLoadError if it does not exist, or is not a JSON object.
-    """
     if file.exists() and not file.is_file():  # reading a pipe would block for ever
         raise ModelLoadError(f"{file} is not a regular file; download it again")
     try:
@@ -198,14 +185,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def parse(content: Mapping[str, Any], where: str) -> Config:
-    """Parse and check a configuration.
-
-    Args:
-        content: the names and values of a configuration of VOLTA (``config/ctrl_*.json``).
-        where: the name of its file, for messages.
-
-    Raises: ModelLoadError if it is not a configuration, contradicts itself, or cannot match text and image.
-    """
+    """Parse and check a configuration."""
     if not any(content.get(name) for name in GATES):
         raise ModelLoadError(
             f"{where} lacks {', '.join(GATES)}; expected a configuration of VOLTA (config/ctrl_*.json)"
@@ -280,8 +260,6 @@ def _problems(config: Config, settings: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"sublayer {place}: {problem}" for problem in problems_of(sublayer))
 
 
-# The names of a model's weights in VOLTA's checkpoints, and their shapes.
-
 Shape = tuple[int, ...]
 SELF, OUTPUT = "attention_self", "attention_output"
 # Heads of the pretraining and of other tasks, which matching does not use.
@@ -292,13 +270,7 @@ ANSWERS = "cls.qaPredictions."
 
 
 def shapes(config: Config) -> dict[str, Shape]:
-    """Return the shapes of all weights that matching uses; a weight that streams share is listed once, as the text's.
-
-    >>> from vlgate.models.regions.volta.config import parse
-    >>> from vlgate.models.regions.volta.sources import published
-    >>> shapes(parse(published("lxmert"), ""))["bert.encoder.layer.18.attention_self.query.weight"]
-    (768, 768)
-    """
+    """Return the shapes of all weights that matching uses; one that streams share is listed once, as the text's."""
     found = _embeddings(config) | _pooling(config)
     for place, sublayer in enumerate(config.sublayers):
         for name, shape in _sublayer_names(sublayer).items():
@@ -324,7 +296,6 @@ def aliases(config: Config) -> dict[str, str]:
 
 
 def _second(name: str) -> str:
-    """``attention_self.query.weight`` -> ``attention_self.v_query.weight``."""
     part, _, rest = name.partition(".")
     return f"{part}.v_{rest}"
 
@@ -345,12 +316,10 @@ def _sublayer_names(sublayer: Sublayer) -> dict[str, Shape]:
 
 
 def linear(name: str, inputs: int, outputs: int) -> dict[str, Shape]:
-    """Return the shapes of a linear map's two weights."""
     return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
 def norm(name: str, width: int) -> dict[str, Shape]:
-    """Return the shapes of a layer norm's two weights."""
     return {f"{name}.weight": (width,), f"{name}.bias": (width,)}
 
 
@@ -374,49 +343,32 @@ def _embeddings(config: Config) -> dict[str, Shape]:
     }
     if config.task_tokens:
         text["task_embeddings.weight"] = (config.task_tokens, width)
-    own = {
-        "vilbert": _of_vilbert, "lxmert": _of_lxmert, "uniter": _of_uniter, "vl-bert": _of_vl_bert,
-        "visualbert": _of_visualbert,
-    }[config.embeddings](config)  # fmt: skip
-    return _under("bert.embeddings.", text | norm("LayerNorm", width)) | own
+    return _under("bert.embeddings.", text | norm("LayerNorm", width)) | _own_embeddings(config)
 
 
-def _regions(config: Config) -> dict[str, Shape]:
-    return linear("image_embeddings", config.features, config.vision_width) | linear(
-        "image_location_embeddings", config.locations, config.vision_width
-    )
-
-
-def _of_vilbert(config: Config) -> dict[str, Shape]:
-    return _under("bert.v_embeddings.", _regions(config) | norm("LayerNorm", config.vision_width))
-
-
-def _of_lxmert(config: Config) -> dict[str, Shape]:
-    norms = norm("ImgLayerNorm", config.vision_width) | norm("LocLayerNorm", config.vision_width)
-    return _under("bert.v_embeddings.", _regions(config) | norms)
-
-
-def _of_uniter(config: Config) -> dict[str, Shape]:
-    found = _regions(config)
-    for name in ("image_layer_norm", "image_location_layer_norm", "v_LayerNorm"):
-        found |= norm(name, config.vision_width)
-    return _under("bert.embeddings.", found)
-
-
-def _of_visualbert(config: Config) -> dict[str, Shape]:
-    found = linear("projection", config.features, config.text_width)
-    found["token_type_embeddings_visual.weight"] = (config.types, config.text_width)
-    found["position_embeddings_visual.weight"] = (config.positions, config.text_width)
-    return _under("bert.embeddings.", found)
-
-
-def _of_vl_bert(config: Config) -> dict[str, Shape]:
-    width = config.text_width
-    found = linear("obj_downsample.1", 2 * config.features, config.vision_width)
-    found |= norm("visual_ln_text", width) | norm("visual_ln_object", width)
-    found["object_linguistic_embeddings.weight"] = (1, width)
-    found["object_mask_visual_embedding.weight"] = (1, config.features)
-    found["end_embedding.weight"] = (1, width)
-    if config.masks_regions:
-        found["object_mask_word_embedding.weight"] = (1, width)
-    return _under("bert.embeddings.", found)
+def _own_embeddings(config: Config) -> dict[str, Shape]:
+    """The embeddings of regions, which each of the five models has under names of its own."""
+    kind, width, vision = config.embeddings, config.text_width, config.vision_width
+    if kind == "visualbert":
+        found = linear("projection", config.features, width)
+        found["token_type_embeddings_visual.weight"] = (config.types, width)
+        found["position_embeddings_visual.weight"] = (config.positions, width)
+    elif kind == "vl-bert":
+        found = linear("obj_downsample.1", 2 * config.features, vision)
+        found |= norm("visual_ln_text", width) | norm("visual_ln_object", width)
+        found["object_linguistic_embeddings.weight"] = (1, width)
+        found["object_mask_visual_embedding.weight"] = (1, config.features)
+        found["end_embedding.weight"] = (1, width)
+        if config.masks_regions:
+            found["object_mask_word_embedding.weight"] = (1, width)
+    else:
+        found = linear("image_embeddings", config.features, vision)
+        found |= linear("image_location_embeddings", config.locations, vision)
+        norms = {
+            "vilbert": ("LayerNorm",),
+            "lxmert": ("ImgLayerNorm", "LocLayerNorm"),
+            "uniter": ("image_layer_norm", "image_location_layer_norm", "v_LayerNorm"),
+        }
+        for name in norms[kind]:
+            found |= norm(name, vision)
+    return _under("bert.v_embeddings." if kind in ("vilbert", "lxmert") else "bert.embeddings.", found)

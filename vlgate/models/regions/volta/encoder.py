@@ -25,38 +25,25 @@ class Weights:
     """A model's weights by name, and the three operations on them."""
 
     def __init__(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Take the tensors, all on one device and in one precision."""
         self.tensors = tensors
 
     def linear(self, name: str, states: torch.Tensor) -> torch.Tensor:
-        """Map ``states`` of shape (..., inputs) to (..., outputs)."""
         import torch
 
         return torch.nn.functional.linear(states, self.tensors[f"{name}.weight"], self.tensors[f"{name}.bias"])
 
     def norm(self, name: str, states: torch.Tensor, eps: float) -> torch.Tensor:
-        """Normalise ``states`` over their last axis."""
         import torch
 
         weight, bias = self.tensors[f"{name}.weight"], self.tensors[f"{name}.bias"]
         return torch.nn.functional.layer_norm(states, weight.shape, weight, bias, eps)
 
     def rows(self, name: str, numbers: torch.Tensor | int) -> torch.Tensor:
-        """Return rows of an embedding, of shape (*numbers.shape, width)."""
         return self.tensors[f"{name}.weight"][numbers]
 
 
 def encode(config: Config, weights: Weights, states: States, seen: States) -> States:
-    """Run both streams through all sublayers.
-
-    Args:
-        config: the model's configuration.
-        weights: the model's weights.
-        states: a text stream of shape (n, tokens, width) and a vision stream of shape (n, regions, width).
-        seen: False for padding, as booleans of shape (n, tokens) and (n, regions).
-
-    Returns: both streams, in the same shapes.
-    """
+    """Run both streams through all sublayers."""
     import torch
 
     masks: dict[Side, torch.Tensor] = {side: there[:, None, None, :] for side, there in seen.items()}
@@ -84,7 +71,6 @@ def _attend(config: Config, weights: Weights, sublayer: Sublayer, at: str, state
     import torch
 
     def heads(part: str, side: Side) -> torch.Tensor:
-        """Map a side's states and split them into heads."""
         mapped = weights.linear(f"{at}.{SELF}.{sublayer.prefix(side)}{part}", states[side])
         return mapped.view(*mapped.shape[:2], sublayer.sides[side].heads, -1).transpose(1, 2)
 
@@ -113,7 +99,6 @@ def _added(config: Config, weights: Weights, name: str, inner: torch.Tensor, sta
 
 
 def activation(name: str) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Return an activation by its name in a configuration; ``gelu`` is the exact one."""
     import torch
 
     return {"gelu": torch.nn.functional.gelu, "relu": torch.relu, "swish": torch.nn.functional.silu}[name]
@@ -148,14 +133,8 @@ Regions = tuple["torch.Tensor", "torch.Tensor", "torch.Tensor"]
 def with_overall(config: Config, features: torch.Tensor, boxes: torch.Tensor, there: torch.Tensor) -> Regions:
     """Return the locations of regions, and add their mean as a region that represents the whole image.
 
-    Args:
-        config: the model's configuration.
-        features: shape (n, regions, d).
-        boxes: x1, y1, x2, y2 in 0..1, shape (n, regions, 4).
-        there: False for padding, booleans of shape (n, regions).
-
-    Returns: features, locations and ``there``, with one region more if the model takes the mean. A location is the box
-        and, if the model takes five numbers, its share of the image's area.
+    ``features``: shape (n, regions, d). ``boxes``: x1, y1, x2, y2 in 0..1, shape (n, regions, 4). ``there``: False for
+    padding, booleans of shape (n, regions).
     """
     import torch
 
@@ -167,23 +146,13 @@ def with_overall(config: Config, features: torch.Tensor, boxes: torch.Tensor, th
     whole = torch.tensor([0.0, 0.0, 1.0, 1.0, 1.0])[: config.locations].to(locations).expand(len(locations), 1, -1)
 
     def beside(one: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
-        """Put the overall region first or last."""
         return torch.cat([one, others] if config.overall == "first" else [others, one], dim=1)
 
     return beside(mean, features), beside(whole, locations), beside(torch.ones_like(there[:, :1]), there)
 
 
 def embed(config: Config, weights: Weights, seen: Seen, task: int = 0) -> Streams:
-    """Embed texts and regions.
-
-    Args:
-        config: the model's configuration.
-        weights: the model's weights.
-        seen: n texts with n images.
-        task: the task of a model with task tokens; its token is inserted after the first token of each text.
-
-    Returns: a text stream of shape (n, tokens, width) and a vision stream of shape (n, regions, width).
-    """
+    """Embed texts and regions."""
     ways: dict[str, Callable[..., Streams]] = {
         "vilbert": _two_streams, "lxmert": _two_streams, "uniter": _uniter, "vl-bert": _vl_bert,
         "visualbert": _visualbert,
@@ -220,7 +189,6 @@ def _two_streams(config: Config, weights: Weights, seen: Seen, words: torch.Tens
 
 def _uniter(config: Config, weights: Weights, seen: Seen, words: torch.Tensor) -> Streams:
     def normal(name: str, states: torch.Tensor) -> torch.Tensor:
-        """Apply the layer norm of that name."""
         return weights.norm(_TEXT + name, states, config.eps)
 
     image = normal("image_layer_norm", weights.linear(f"{_TEXT}image_embeddings", seen.features))
@@ -271,14 +239,7 @@ def _normal_together(config: Config, weights: Weights, words: torch.Tensor, visi
 
 
 def _waves(boxes: torch.Tensor, dim: int) -> torch.Tensor:
-    """Centre and size of boxes, in hundredths of the image, as sines and cosines of ``dim`` wavelengths.
-
-    Args:
-        boxes: x1, y1, x2, y2 in 0..1, shape (n, regions, 4).
-        dim: the number of wavelengths, which go from 1 to nearly 1,000.
-
-    Returns: shape (n, regions, 8 dim).
-    """
+    """Centre and size of boxes, in hundredths of the image, as sines and cosines of ``dim`` wavelengths."""
     import torch
 
     start, end = boxes[..., :2], boxes[..., 2:]
@@ -288,23 +249,12 @@ def _waves(boxes: torch.Tensor, dim: int) -> torch.Tensor:
     return torch.cat([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
 
-# The matching head, on the encoder's first token and first region.
-
 MATCH = 0
 """The index of a match in ``cls.bi_seq_relationship``: the pretraining labels an image's own caption 0."""
 
 
 def logits(config: Config, weights: Weights, seen: Seen, task: int = 0) -> torch.Tensor:
-    """Return the matching head's outputs for n texts with n images.
-
-    Args:
-        config: the model's configuration.
-        weights: the model's weights.
-        seen: the texts and images.
-        task: see ``embed``.
-
-    Returns: shape (n, 2), with a match at index ``MATCH``; for a head that ranks, shape (n, 1), higher for a match.
-    """
+    """Return the matching head's outputs for n texts with n images."""
     import torch
 
     streams = embed(config, weights, seen, task)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vlgate.errors import ModelLoadError, nearest
-from vlgate.models.checkpoints import hub
-from vlgate.models.cross.cross_encoder import OPTION, RankScore, rank_score
+from vlgate.errors import ModelLoadError
+from vlgate.models.cross.cross_encoder import RankScore, rank_score
 from vlgate.models.regions.feature_file import is_features
 from vlgate.models.regions.regions import COUNT
 from vlgate.models.regions.volta import vilbert_mt
 from vlgate.models.regions.volta.config import ALIGNMENT, GATES, Config, parse, read_json
 from vlgate.models.regions.volta.encoder import MATCH
+from vlgate.models.specs import Options, registered
 
 if TYPE_CHECKING:
     import torch
@@ -26,14 +26,7 @@ NAMES = ("vilbert", "lxmert", "uniter", "vl-bert", "visualbert")
 
 
 def published(name: str) -> dict[str, Any]:
-    """Return the settings of a controlled model, under VOLTA's names.
-
-    >>> published("lxmert")["tv_attn_sublayers"]
-    [18, 21, 24, 27, 30]
-
-    Args:
-        name: one of ``NAMES``.
-    """
+    """Return the settings of a controlled model, under VOLTA's names."""
     common: dict[str, Any] = {
         "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "bert_model": "bert-base-uncased",
         "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072, "pooler_size": 1024,
@@ -48,60 +41,37 @@ _EXTRA: dict[str, dict[str, Any]] = {"vl-bert": {"type_vocab_size": 3, "v_coordi
 
 
 def _vilbert() -> dict[str, list[int]]:
-    """Six layers of text, then six of co-attention, each followed by one layer of each stream by itself."""
+    # Six layers of text, then six of co-attention, each followed by one layer of each stream by itself.
     across, alone = range(12, 36, 4), range(14, 36, 4)
-    return _lists(
-        text=[*range(0, 12, 2), *alone],
-        vision=alone,
-        across=across,
-        text_ff=range(1, 36, 2),
-        vision_ff=range(13, 36, 2),
-    )
+    return _lists([*range(0, 12, 2), *alone], alone, across, (range(1, 36, 2), range(13, 36, 2)))
 
 
 def _lxmert() -> dict[str, list[int]]:
-    """Nine layers of text and five of vision, then five of cross-attention (shared weights) and self-attention."""
+    # Nine layers of text and five of vision, then five of cross-attention (shared weights) and self-attention.
     across, alone, after = range(18, 33, 3), range(19, 33, 3), range(20, 33, 3)
-    lists = _lists(
-        text=[*range(0, 18, 2), *alone],
-        vision=[*range(0, 10, 2), *alone],
-        across=across,
-        text_ff=[*range(1, 18, 2), *after],
-        vision_ff=[*range(1, 10, 2), *after],
-    )
+    feeds = ([*range(1, 18, 2), *after], [*range(1, 10, 2), *after])
+    lists = _lists([*range(0, 18, 2), *alone], [*range(0, 10, 2), *alone], across, feeds)
     return lists | {"shared_sublayers": list(across)}
 
 
 def _single_stream() -> dict[str, list[int]]:
-    """Twelve layers of BERT, in which every token attends to every token."""
+    # Twelve layers of BERT, in which every token attends to every token.
     even, odd = range(0, 24, 2), range(1, 24, 2)
-    lists = _lists(text=even, vision=even, across=even, text_ff=odd, vision_ff=odd)
+    lists = _lists(even, even, even, (odd, odd))
     return lists | {"shared_sublayers": list(range(24)), "single_ln_sublayers": list(range(24))}
 
 
 def _lists(
-    *,
-    text: Iterable[int],
-    vision: Iterable[int],
-    across: Iterable[int],
-    text_ff: Iterable[int],
-    vision_ff: Iterable[int],
+    text: Iterable[int], vision: Iterable[int], across: Iterable[int], feeds: tuple[Iterable[int], Iterable[int]]
 ) -> dict[str, list[int]]:
-    return {
-        "tt_attn_sublayers": list(text),
-        "tv_attn_sublayers": list(across),
-        "vt_attn_sublayers": list(across),
-        "vv_attn_sublayers": list(vision),
-        "t_ff_sublayers": list(text_ff),
-        "v_ff_sublayers": list(vision_ff),
-    }
+    """The sublayers of each gate; ``feeds`` are the feed-forward sublayers of text and of vision."""
+    names = ("tt_attn", "tv_attn", "vt_attn", "vv_attn", "t_ff", "v_ff")
+    places = (text, across, across, vision, *feeds)
+    return {f"{name}_sublayers": list(some) for name, some in zip(names, places, strict=True)}
 
-
-# Reads the text after ``volta-vilbert:`` and the like in ``--model``: a file of weights, and its configuration.
 
 VILBERT_MT = "vilbert-12-in-1"
 FILES = ("pytorch_model*.bin", "multi_task_model*.bin", "pretrained_model*.bin", "*.safetensors")
-OPTIONS = ("config", "regions", "tokenizer", "max_length", OPTION)
 RETRIEVAL = 8
 """The default task of ViLBERT 12-in-1: to retrieve captions of Flickr30k (TASK8); 7 is the same for COCO."""
 _WHERE = (
@@ -122,7 +92,7 @@ class WeightsFile:
 
     file: Path
     config: Config
-    options: Mapping[str, str]
+    options: Options
     task: int = 0
     regions: int | None = COUNT
     whose: str = ""
@@ -131,17 +101,10 @@ class WeightsFile:
 
     @property
     def rank(self) -> RankScore:
-        """What pairs are ranked by.
-
-        Raises: ModelLoadError if the option does not fit the head.
-        """
         return rank_score(self.options, MATCH if self.config.head == ALIGNMENT else None)
 
     def in_words_of_volta(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """Return a checkpoint's tensors under VOLTA's names.
-
-        Raises: ModelLoadError if its encoder is of another kind, or its tasks or head are not those asked for.
-        """
+        """Return a checkpoint's tensors under VOLTA's names."""
         if self.renamed is None:
             return dict(tensors)
         found: dict[str, torch.Tensor] = {}
@@ -161,25 +124,10 @@ class WeightsFile:
 
 
 def find(name: str, weights: str, folder: Path) -> WeightsFile:
-    """Find the file and configuration of a model; do not import torch.
-
-    Args:
-        name: ``volta-vilbert``, ``volta-lxmert``, ``volta-uniter``, ``volta-vl-bert``, ``volta-visualbert`` or
-            ``vilbert-12-in-1``.
-        weights: a file, or a folder with one. Options after a question mark: ``config=FILE`` for a configuration other
-            than the published one (one in the folder is found by itself), ``regions=FILE`` for region features that
-            were made before, ``tokenizer=FOLDER``, ``max_length=N`` to cut texts to N tokens, ``score=logit`` to rank
-            by the raw match logit of a head with two. ViLBERT 12-in-1 also takes ``task=7``, and ``head=alignment``
-            for the head of the pretraining, the only one that ViLBERT has before its training on tasks
-            (``pretrained_model.bin``).
-        folder: the folder that relative paths start from.
-
-    Raises: ModelLoadError if a file is missing or does not fit; the message names it and the remedy.
-    """
     multi = name == VILBERT_MT
-    path, options = hub.split_options(weights, (*OPTIONS, "task", "head") if multi else OPTIONS)
+    path, options = registered()[name].parsed(weights)
     file = _file(name, path, folder)
-    content, where = _configuration(options.get("config", ""), folder / Path(path).expanduser(), folder, multi=multi)
+    content, where = _configuration(options["config"], folder / Path(path).expanduser(), folder, multi=multi)
     if multi:
         return _multi_task(name, file, folder, options, content, where)
     return _controlled(name, file, options, content, where)
@@ -219,9 +167,7 @@ def _has(file: Path, names: tuple[str, ...]) -> bool:
     return any(f'"{name}"' in content for name in names)
 
 
-def _controlled(
-    name: str, file: Path, options: Mapping[str, str], content: dict[str, Any] | None, where: str
-) -> WeightsFile:
+def _controlled(name: str, file: Path, options: Options, content: dict[str, Any] | None, where: str) -> WeightsFile:
     kind = name.removeprefix("volta-")
     config = parse(published(kind) if content is None else content, where)
     if config.embeddings != kind:
@@ -234,18 +180,15 @@ def _controlled(
 
 
 def _multi_task(
-    name: str, file: Path, folder: Path, options: Mapping[str, str], content: dict[str, Any] | None, where: str
+    name: str, file: Path, folder: Path, options: Options, content: dict[str, Any] | None, where: str
 ) -> WeightsFile:
-    asked = options.get("head", "ranking")
-    if asked not in vilbert_mt.HEADS:
-        raise ModelLoadError(f"head={asked!r}: {nearest(asked, sorted(vilbert_mt.HEADS))}")
-    regions = folder / Path(options.get("regions", "")).expanduser()
-    if not options.get("regions") or (regions.is_dir() and not is_features(regions)):
+    regions = folder / Path(options["regions"]).expanduser()
+    if not options["regions"] or (regions.is_dir() and not is_features(regions)):
         raise ModelLoadError(
             f"{name} needs a file of features: {_OTHER_DETECTOR}, whose features differ from those of the built-in "
             "detector; name one with regions=FILE, such as an LMDB of vilbert-multi-task's own scripts"
         )
-    head = vilbert_mt.HEADS[asked]
+    head = vilbert_mt.HEADS[options["head"]]
     # The pretrained model has no task tokens; the multi-task model can also use the pretraining's head.
     tasks = vilbert_mt.TASK_TOKENS if head != ALIGNMENT or "task" in options else 0
     settings = vilbert_mt.PUBLISHED if content is None else content

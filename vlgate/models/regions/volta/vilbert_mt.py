@@ -46,16 +46,7 @@ def steps(content: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task_tokens: int) -> dict[str, Any]:
-    """Translate a configuration of vilbert-multi-task to one of VOLTA.
-
-    Args:
-        content: names and values of ``config/bert_base_6layer_6conect.json`` or a similar file.
-        where: the name of the file, for messages.
-        head: ``RANKING``, or ``ALIGNMENT`` for the head of the pretraining.
-        task_tokens: the number of tasks that the checkpoint has tokens for; 0 for a pretrained one.
-
-    Raises: ModelLoadError if it is not such a configuration.
-    """
+    """Translate a configuration of vilbert-multi-task to one of VOLTA."""
     lacking = [name for name in _NEEDED if name not in content]
     if lacking:
         raise ModelLoadError(
@@ -125,14 +116,7 @@ def _across(own: str, attends: str, feeds: str) -> dict[str, str]:
 
 
 def remedy(config: Config, names: Collection[str]) -> str:
-    """Say what a user should add or leave out if a checkpoint's head or tasks are not those asked for.
-
-    Args:
-        config: the configuration of the model that is asked for.
-        names: the names of the checkpoint's weights.
-
-    Returns: the end of a sentence about the checkpoint; "" if they fit.
-    """
+    """Say what a user should add or leave out if a checkpoint's head or tasks are not those asked for."""
     told = "bert.embeddings.task_embeddings.weight" in names
     if config.head == RANKING and f"{RANKING}.weight" not in names:
         return "has no head that ranks, like ViLBERT before its training on tasks; add head=alignment, without a task"

@@ -1,11 +1,24 @@
-"""``blip2:``, ``bridgetower:`` and ``flava:``: image-text matching heads of transformers, one row each."""
+"""Heads of transformers that read pixels and text together, by the name of the model; and how each is loaded."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from vlgate.models.checkpoints.architecture import Architecture
-from vlgate.models.cross.cross_encoder import Inputs, MatchingHead
+from vlgate.models.checkpoints.architecture import Architecture, check_local, loaded
+from vlgate.models.checkpoints.hub import requested
+from vlgate.models.checkpoints.load_errors import tried
+from vlgate.models.cross import blip, vilt
+from vlgate.models.cross.cross_encoder import (
+    AnsweringHead,
+    CrossEncoder,
+    Inputs,
+    MatchingHead,
+    Preparation,
+    QuestionAnswerer,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -18,7 +31,6 @@ if TYPE_CHECKING:
 #
 # Texts are not changed and not shortened; LAVIS removes ``.!"()*#:;~`` from them and cuts them at 32 tokens.
 
-BLIP2_DEFAULT = "Salesforce/blip2-itm-vit-g"
 BLIP2_MATCH = 1
 _BLIP2 = Architecture(
     kind="blip-2",
@@ -47,13 +59,11 @@ def _blip2_logits(model: Any, inputs: Inputs) -> torch.Tensor:
 
 
 BLIP2 = MatchingHead(
-    default=BLIP2_DEFAULT,
     architecture=_BLIP2,
     logits=_blip2_logits,
     places=lambda config: config.qformer_config.max_position_embeddings,
     match=BLIP2_MATCH,
 )
-check_blip2, build_blip2 = BLIP2.check, BLIP2.build
 
 
 # ``bridgetower:WEIGHTS``: BridgeTower's image-text matching head (Xu et al. 2023).
@@ -61,7 +71,6 @@ check_blip2, build_blip2 = BLIP2.check, BLIP2.build
 # The score is the logit of a match minus the logit of no match. A match is index 1: the labels of
 # ``BridgeTowerForImageAndTextRetrieval`` are 0 for pairs that do not match and 1 for those that do.
 
-BRIDGETOWER_DEFAULT = "BridgeTower/bridgetower-base-itm-mlm"
 BRIDGETOWER_MATCH = 1
 _BRIDGETOWER = Architecture(
     kind="bridgetower",
@@ -89,13 +98,11 @@ def _bridgetower_positions(config: Any) -> int:
 
 
 BRIDGETOWER = MatchingHead(
-    default=BRIDGETOWER_DEFAULT,
     architecture=_BRIDGETOWER,
     logits=_bridgetower_logits,
     places=_bridgetower_positions,
     match=BRIDGETOWER_MATCH,
 )
-check_bridgetower, build_bridgetower = BRIDGETOWER.check, BRIDGETOWER.build
 
 
 # ``flava:WEIGHTS``: FLAVA's image-text matching head (Singh et al. 2022, section 3.2).
@@ -104,7 +111,6 @@ check_bridgetower, build_bridgetower = BRIDGETOWER.check, BRIDGETOWER.build
 # pairs with ``itm_labels`` other than 0 as matching. The head was trained on partly masked texts and images; here
 # nothing is masked.
 
-FLAVA_DEFAULT = "facebook/flava-full"
 FLAVA_MATCH = 1
 _FLAVA = Architecture(
     kind="flava",
@@ -145,10 +151,95 @@ def _flava_logits(model: Any, inputs: Inputs) -> torch.Tensor:
 
 
 FLAVA = MatchingHead(
-    default=FLAVA_DEFAULT,
     architecture=_FLAVA,
     logits=_flava_logits,
     places=lambda config: config.text_config.max_position_embeddings,
     match=FLAVA_MATCH,
 )
-check_flava, build_flava = FLAVA.check, FLAVA.build
+
+
+# ``blip-itc:WEIGHTS`` and ``blip2-itc:WEIGHTS``: the contrastive score beside the matching head.
+#
+# The score is the cosine of the features of image and text (image-text contrastive learning, ITC). BLIP projects the
+# class tokens of both sides (Li et al. 2022, section 3.2). BLIP-2 has one feature per query, and the score is the
+# largest cosine of them (Li et al. 2023, section 3.1). Both rank only: there is no point between yes and no.
+#
+# Texts begin with ``[CLS]``, as in the authors' code; only the matching head takes ``[ENC]``.
+
+
+def _blip_cosines(model: Any, inputs: Inputs) -> torch.Tensor:
+    images = model.vision_model(pixel_values=inputs.pixels["pixel_values"]).last_hidden_state[:, 0]
+    texts = model.text_encoder(input_ids=inputs.input_ids, attention_mask=inputs.attention_mask).last_hidden_state[:, 0]
+    return _largest_cosine(inputs.each(model.vision_proj(images))[:, None], model.text_proj(texts))
+
+
+def _blip2_cosines(model: Any, inputs: Inputs) -> torch.Tensor:
+    """Return the largest cosine over the queries, shape (n, 1)."""
+    seen = model.vision_model(pixel_values=inputs.pixels["pixel_values"]).last_hidden_state
+    queries = model.query_tokens.expand(len(seen), -1, -1)
+    images = model.qformer(query_embeds=queries, encoder_hidden_states=seen).last_hidden_state
+    words = model.embeddings(input_ids=inputs.input_ids)
+    texts = model.qformer(query_embeds=words, query_length=0, attention_mask=inputs.attention_mask).last_hidden_state
+    # The Q-Former may stay in float32 while the rest is in half precision.
+    precision = model.vision_projection.weight.dtype
+    return _largest_cosine(
+        inputs.each(model.vision_projection(images.to(precision))), model.text_projection(texts[:, 0].to(precision))
+    )
+
+
+def _largest_cosine(images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
+    """The largest cosine of a text, shape (n, d), with the features of its image, shape (n, q, d): shape (n, 1)."""
+    from torch.nn.functional import cosine_similarity
+
+    found: torch.Tensor = cosine_similarity(images.float(), texts.float()[:, None], dim=-1).amax(dim=1, keepdim=True)
+    return found
+
+
+BLIP_ITC = MatchingHead(
+    architecture=Architecture(
+        kind="blip", model="BlipForImageTextRetrieval", processor="BlipProcessor", may_miss=(r"itm_head\..*",)
+    ),
+    logits=_blip_cosines,
+    places=lambda config: config.text_config.max_position_embeddings,
+    match=None,
+)
+BLIP2_ITC = MatchingHead(
+    architecture=Architecture(
+        kind="blip-2", model="Blip2ForImageTextRetrieval", processor="Blip2Processor", may_miss=(r"itm_head\..*",)
+    ),
+    logits=_blip2_cosines,
+    places=lambda config: config.qformer_config.max_position_embeddings,
+    match=None,
+)
+
+HEADS: Mapping[str, MatchingHead | AnsweringHead] = MappingProxyType(
+    {
+        "blip": blip.ITM,
+        "blip-itc": BLIP_ITC,
+        "blip-vqa": blip.VQA,
+        "blip2": BLIP2,
+        "blip2-itc": BLIP2_ITC,
+        "bridgetower": BRIDGETOWER,
+        "flava": FLAVA,
+        "vilt": vilt.RANKING,
+        "vilt-vqa": vilt.VQA,
+    }
+)
+
+
+def check(weights: str, folder: Path, *, name: str) -> None:
+    """Check the options and the files of a local checkpoint. Imports no torch."""
+    source, options = requested(name, weights, folder)
+    HEADS[name].check(options, folder)
+    check_local(source, HEADS[name].architecture)
+
+
+def build(
+    weights: str = "", folder: Path = Path(), device: str = "cpu", dtype: str = "float32", *, name: str
+) -> CrossEncoder | QuestionAnswerer:
+    source, options = requested(name, weights, folder)
+    head = HEADS[name]
+    head.check(options, folder)
+    model, processor, what = loaded(head.architecture, source, device=device, dtype=dtype)
+    prepare = Preparation(processor, head.places(model.config), model)
+    return tried(head.made(model, prepare, options, folder, what), source.asked)
