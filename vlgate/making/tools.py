@@ -150,7 +150,6 @@ class Tools:
     """The tools of one run, each built once."""
 
     def __init__(self, options: ToolOptions) -> None:
-        """Keep the options; nothing is loaded."""
         self.options = options
         self._built: dict[ToolName, Any] = {}
 
@@ -159,10 +158,7 @@ class Tools:
         return self.options.value(name) is not None
 
     def require(self, name: ToolName) -> None:
-        """Check that a tool is there and its packages are installed; nothing is loaded.
-
-        Raises: OptionError if its option is missing; ModelLoadError, which says what to install, if a package is.
-        """
+        """Check that a tool is there and its packages are installed; nothing is loaded."""
         entry, value = TOOLS[name], self.options.value(name)
         if value is None:
             raise OptionError(f"{entry.option} is missing; name {entry.sentence}")
@@ -171,10 +167,7 @@ class Tools:
             raise ModelLoadError(f"{entry.option} {value}: needs {packages}; run pip install 'vlgate[{entry.extra}]'")
 
     def load(self, names: Iterable[ToolName]) -> None:
-        """Build the tools whose option is given, so that a wrong name ends a run before its work and not after it.
-
-        Raises: OptionError or ModelLoadError, which names the option, if a tool cannot be built.
-        """
+        """Build the tools whose option is given, so that a wrong name ends a run before its work and not after it."""
         for name in names:
             if name in self.options.named:
                 self._tool(name)

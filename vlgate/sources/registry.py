@@ -162,18 +162,12 @@ class Source(Protocol):
 
 
 def shapes(folders: tuple[Path, ...] = ()) -> dict[str, Shape]:
-    """Return the shape of every task that a source can make, by id, with the user's own tasks in these data folders.
-
-    Raises: DataError if a user's own task cannot be read.
-    """
+    """Return the shape of every task that a source can make, by id, with the user's own tasks in these data folders."""
     return {task: shape for name in SOURCES for task, shape in shapes_of(name, folders).items()}
 
 
 def read_tasks(options: ReadOptions) -> list[Task]:
-    """Return all wanted tasks whose data are in the folders, in the order of their ids.
-
-    Raises: DataError if the data of a source cannot be read; see ``readable_tasks``.
-    """
+    """Return all wanted tasks whose data are in the folders, in the order of their ids."""
     wanted = [name for name in SOURCES if any(map(options.wanted, shapes_of(name, options.folders)))]
     tasks = [task for name in wanted for task in readable_tasks(name, options)]
     return sorted(tasks, key=lambda task: task.id)
@@ -188,8 +182,6 @@ def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -
         even_few: whether a task may lose more records than it has cases.
 
     Returns: the tasks. ``left_out`` of a task counts the other records under ``UNREADABLE``, and its note names some.
-    Raises: DataError if a file cannot be read as a whole, if a task loses more records than it has cases, because then
-        the file has another form, and for the first record of the user's own cases that cannot be read.
     """
     if name == _OWN:
         return list(read_source(name, options))
@@ -255,10 +247,7 @@ def read_source(name: str, options: ReadOptions) -> Iterable[Task]:
 
 
 def shapes_of(name: str, folders: tuple[Path, ...]) -> Mapping[str, Shape]:
-    """Return the shape of each task of one source, by id.
-
-    Raises: DataError if a user's own task cannot be read.
-    """
+    """Return the shape of each task of one source, by id."""
     module = _source(name)
     found: Mapping[str, Shape] = module.shapes(folders) if hasattr(module, "shapes") else module.SHAPES
     return found

@@ -36,11 +36,7 @@ class Row:
 
 
 def rows_of(file: Path) -> list[Row]:
-    """Return the records of a file.
-
-    Raises: OptionError, which names the file, the line and the remedy, if the file cannot be read or has
-        two fields of one name.
-    """
+    """Return the records of a file."""
     if file.is_dir():
         raise OptionError(f"{file}: is a folder; name the files in it, such as {file}/*")
     if not file.is_file():

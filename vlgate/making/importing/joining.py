@@ -93,10 +93,7 @@ class _Index:
 
 
 def join(recordings: Sequence[Recording], tasks: Sequence[Task]) -> Joined:
-    """Join the records of files with the requests of tasks.
-
-    Raises: OptionError, which names both records, if a request has two different replies.
-    """
+    """Join the records of files with the requests of tasks."""
     kinds = {_kind(record) for recording in recordings for record in recording.records}
     index = _Index()
     for target in (target for task in tasks for target in _targets(task, kinds)):

@@ -76,9 +76,6 @@ def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
     Args:
         files: the files, of one or of several harnesses.
         reply: the field that holds the reply; empty for the usual names.
-
-    Raises: OptionError, which names the file and the remedy, if a file cannot be read, has two fields of one
-        name, or holds no replies.
     """
     read = {file: [replace(row, fields=_lower(row.fields, row.place)) for row in rows_of(file)] for file in files}
     fields = {file: {name: row.fields[name] for row in rows for name in row.fields} for file, rows in read.items()}
@@ -121,10 +118,7 @@ def _plain_name(name: object) -> str:
 
 
 def _lower(fields: Fields, place: str) -> dict[str, Any]:
-    """The fields under names in lower case with underscores, without those that hold nothing.
-
-    Raises: OptionError if two fields of one such name differ.
-    """
+    """The fields under names in lower case with underscores, without those that hold nothing."""
     names: dict[str, str] = {}
     for name, value in fields.items():
         if value is not None and value == value:  # NaN  # noqa: PLR0124
@@ -157,10 +151,7 @@ _AGGREGATES: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
 
 
 def _form(file: Path, fields: Fields, reply: str) -> str:
-    """The name of the form of a file, by the fields of its first record.
-
-    Raises: OptionError if it is a known form without replies, or if its fields are of no form.
-    """
+    """The name of the form of a file, by the fields of its first record."""
     for what, (names, remedy) in _AGGREGATES.items():
         if all(name in fields for name in names) or ("prompt_image_1" in fields and names == ("prompt_caption_1",)):
             raise OptionError(f"{file}: {what}, {remedy}")

@@ -37,7 +37,6 @@ def read_frames(files: Sequence[Path], lines: Sequence[bool], spaces: Sequence[P
     out.
 
     Returns: the frames in the order of the files.
-    Raises: DataError, which names the file, the record and the remedy; of a file of SWiG also if there is no space.
     """
     with collector_paused():
         nouns, verbs = _space(spaces)
@@ -159,7 +158,6 @@ def read_interactions(
     out". "No interaction" is none.
 
     Returns: the images in the order of the files.
-    Raises: DataError, which names the file, the record and the remedy; also if there is no list.
     """
     names: dict[int, tuple[str, str]] = {}
     for file in lists:

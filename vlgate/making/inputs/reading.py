@@ -42,10 +42,7 @@ _BESIDE_IMAGES = {"file_name", "coco_url", "license"}
 
 
 def content_of(file: Path) -> Content:
-    """Return which input a file holds.
-
-    Raises: DataError, which names the file, if it cannot be read or is none of the inputs.
-    """
+    """Return which input a file holds."""
     head = _head(file)
     keys, broken = _keys(head)
     first, below, third = (keys.get(depth, set()) for depth in (1, 2, 3))
@@ -113,10 +110,7 @@ class ImageFolder:
     """A folder of images, which are named by their path in it or by their name without an extension."""
 
     def __init__(self, folder: Path) -> None:
-        """Name the folder.
-
-        Raises: OptionError if there is no such folder.
-        """
+        """Name the folder."""
         if not folder.is_dir():
             raise OptionError(f"--images {folder}: there is no such folder; name the folder of the images")
         self._folder = folder
@@ -133,10 +127,7 @@ class ImageFolder:
         return is_plain(plain_path(image)) and (self._folder / self.name(image)).is_file()
 
     def found(self, images: Collection[str]) -> int:
-        """Return how many of some images the folder has.
-
-        Raises: OptionError, which says what was looked for, if it has none of them.
-        """
+        """Return how many of some images the folder has."""
         found = sum(self.has(image) for image in images)
         if images and not found:
             example = next(iter(images))
@@ -185,8 +176,6 @@ def read_inputs(
 
     Returns: the inputs in the order of the files. A graph whose id an earlier file has is left out, and so are texts
         that no kind can use.
-    Raises: DataError, which names the file, the record and the remedy, if a file cannot be read, holds another input,
-    or holds an input other than an earlier file's; OptionError if ``images`` has no image of the inputs.
     """
     contents = {file: content_of(file) for file in files}
     name = _name(contents, takes)

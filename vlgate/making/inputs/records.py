@@ -105,10 +105,7 @@ class Interactions:
 
 
 def whole(file: Path, remedy: str) -> Record:
-    """Return a file that is one JSON object as a record.
-
-    Raises: DataError, which names the file and the place, if it is not JSON or not an object.
-    """
+    """Return a file that is one JSON object as a record."""
     content = read_json(file)
     if type(content) is not dict:
         raise DataError(file, None, "is not an object", remedy)
@@ -116,10 +113,7 @@ def whole(file: Path, remedy: str) -> Record:
 
 
 def listed(record: Record, field: str, name: str) -> Iterator[Record]:
-    """Yield the objects of a list, each named ``name`` and its position from 0.
-
-    Raises: DataError, which names the file and record, if the field is missing or not a list of objects.
-    """
+    """Yield the objects of a list, each named ``name`` and its position from 0."""
     values = record.fields.get(field)
     if type(values) is not list:
         record.reject(field, "a list")
@@ -131,10 +125,7 @@ def listed(record: Record, field: str, name: str) -> Iterator[Record]:
 
 
 def any_text(record: Record, field: str) -> str:
-    """Return the string in ``field``, which may be blank: what people wrote is judged later, and counted.
-
-    Raises: DataError, which names the file and record, if the field is missing or not a string.
-    """
+    """Return the string in ``field``, which may be blank: what people wrote is judged later, and counted."""
     value = record.fields.get(field)
     if type(value) is not str:
         record.reject(field, "a string")
@@ -142,10 +133,7 @@ def any_text(record: Record, field: str) -> str:
 
 
 def identity(record: Record, field: str) -> str:
-    """Return the integer or text in ``field`` as a text.
-
-    Raises: DataError, which names the file and record, if the field is missing or neither.
-    """
+    """Return the integer or text in ``field`` as a text."""
     value: Any = record.fields.get(field)
     return str(value) if type(value) is int else record.text(field)
 

@@ -20,7 +20,6 @@ def read_captions(files: Sequence[Path], lines: Sequence[bool]) -> list[Caption]
     """Read the captions of files; ``lines`` says which files are JSON lines.
 
     Returns: the captions in the order of the files, each with the other captions of its image.
-    Raises: DataError, which names the file, the record and the remedy.
     """
     with collector_paused():
         found = [
@@ -69,7 +68,6 @@ def read_answers(files: Sequence[Path], lines: Sequence[bool]) -> list[Answer]:
     """Read the answered questions of files; ``lines`` says which files are JSON lines.
 
     Returns: the questions in the order of the files.
-    Raises: DataError, which names the file, the record and the remedy.
     """
     with collector_paused():
         return [
@@ -129,7 +127,6 @@ def read_dialogs(files: Sequence[Path], lines: Sequence[bool]) -> list[Dialog]:
     answer, as the last one of the test part, is left out.
 
     Returns: the dialogs in the order of the files.
-    Raises: DataError, which names the file, the record and the remedy.
     """
     with collector_paused():
         return [

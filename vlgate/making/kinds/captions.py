@@ -34,10 +34,8 @@ def _starting(maker: Maker, compares: Callable[[Parsed], bool] = lambda _: True)
     """Return what makes foils of captions; ``compares`` says whether a caption is held against the others."""
 
     def start(work: Work) -> MakeSome:
-        """Prepare what needs all inputs."""
 
         def make_some(inputs: Sequence[Caption]) -> Iterable[Made]:
-            """Make the candidates of a block of inputs."""
             texts = list(dict.fromkeys(text for one in inputs for text in (one.text, *one.others)))
             parsed = dict(zip(texts, work.tools.parser.parse(texts), strict=True))
             mentioned = cache(lambda text: mentions(parsed[text]))
@@ -137,7 +135,6 @@ def _relations(work: Work) -> MakeSome:
     known = attested(work.tools.parser.parse([one.text for one in work.inputs]))
 
     def make_some(inputs: Sequence[Caption]) -> Iterator[Made]:
-        """Make the candidates of a block of inputs."""
         parsed = _parsed(inputs, work)
         places = [gaps(parsed[one.text]) for one in inputs] if work.tools.has("mlm") else []
         every = [gap for some in places for gap in some]

@@ -78,7 +78,6 @@ _Sets = Callable[[SceneGraph, BlaRules, BlaTools], Found]
 
 def _start_sets(sets: _Sets) -> Start:
     def start(work: Work) -> MakeSome:
-        """Prepare what needs all inputs."""
         tools = BlaTools(
             is_person=persons(work.tools),
             ontology=more_words(work.tools, (graph_of(one) for one in work.inputs)),
@@ -87,7 +86,6 @@ def _start_sets(sets: _Sets) -> Start:
         grammar = work.tools.grammar if work.tools.has("grammar") else None
 
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
-            """Make the candidates of a block of inputs."""
             for one in inputs:
                 graph = graph_of(one)
                 found = sets(sized(graph), SURE, tools)
@@ -105,7 +103,6 @@ def _start_sets(sets: _Sets) -> Start:
 
 def _release(task: str) -> Release:
     def release(items: Sequence[Item]) -> dict[str, str]:
-        """Write the items as a file of the release."""
         records = [{"image_id": item.image, "caption_group": [dict(_fields(item))]} for item in items]
         return {f"bla/annotations/{FILES[task]}": json.dumps(records, indent=1, ensure_ascii=False)}
 
@@ -174,7 +171,6 @@ _Places = Callable[[Foil, Any], Iterator[str]]
 
 def _start_foils(foils: _Foils, places: _Places, most: int = 1) -> Start:
     def start(work: Work) -> MakeSome:
-        """Prepare what needs all inputs."""
         encoder = work.tools.similarity if work.tools.has("similarity") else None
         ontology = more_words(work.tools, (graph_of(one) for one in work.inputs))
         vocabulary = vocabulary_of((graph_of(one) for one in work.inputs), ontology)
@@ -189,7 +185,6 @@ def _start_foils(foils: _Foils, places: _Places, most: int = 1) -> Start:
         words.likeness.learn(vocabulary.names)
 
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
-            """Make the candidates of a block of inputs."""
             for one in inputs:
                 found = foils(sized(graph_of(one)), words)
                 made = tuple(without_boxes(foil, one) for foil in found.candidates if isinstance(foil, Foil))

@@ -135,7 +135,6 @@ def selecting(places: Places) -> Select:
     """Return a selection of items by the positions that a function chooses; the others are counted as unpaired."""
 
     def select(items: Sequence[Item], seed: int) -> Selected:
-        """Choose among the items, and count the others by reason."""
         found = [item.candidate for item in items if isinstance(item.candidate, Foil)]
         chosen = [items[place] for place in places(found, [item.origin for item in items], seed)]
         return Selected(items=tuple(chosen), dropped={UNPAIRED: len(items) - len(chosen)})
@@ -172,10 +171,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 
 
 def kind(name: str) -> Kind:
-    """Return the kind with a name.
-
-    Raises: UnknownNameError, which names the nearest kind, if there is none.
-    """
+    """Return the kind with a name."""
     if name not in KINDS:
         raise UnknownNameError("kind", name, KINDS)
     module, _, constant = KINDS[name].partition(":")

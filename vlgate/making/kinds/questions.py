@@ -49,8 +49,6 @@ def files_of(pairs: Sequence[QuestionPair], form: str) -> tuple[dict[str, str], 
 
     ``cases`` has a line for each pair, with the task ``made/<test>``; the other formats are those of
     ``write_questions``.
-
-    Raises: UnknownNameError for another format.
     """
     if form not in FORMS:
         raise UnknownNameError("format of questions", form, FORMS)
@@ -205,7 +203,6 @@ def run(given: argparse.Namespace) -> int:
     """Make the pairs and write them; counts of what was made and left out are printed on stderr.
 
     Returns: the exit status, 0.
-    Raises: OptionError or UnknownNameError for an option that cannot be used; DataError for a file that cannot be read.
     """
     if given.format not in FORMS:
         raise UnknownNameError("format of questions", given.format, FORMS)

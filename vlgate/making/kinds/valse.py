@@ -29,7 +29,6 @@ _SINGULAR_ZEROS = 1 / 3  # the share of ones among the answers above zero in VAL
 
 def _existence(work: Work) -> MakeSome:
     def make_some(inputs: Sequence[Answer]) -> Iterator[Made]:
-        """Make the candidates of a block of inputs."""
         for one, question in zip(inputs, work.tools.parser.parse([one.question for one in inputs]), strict=True):
             singular = quick_generator(f"{work.seed}:singular:{one.origin}").random() < _SINGULAR_ZEROS
             found = how_many.existence(question, one.answer, singular=singular)
@@ -40,10 +39,8 @@ def _existence(work: Work) -> MakeSome:
 
 def _counting(name: str) -> Callable[[Work], MakeSome]:
     def start(work: Work) -> MakeSome:
-        """Prepare what needs all inputs."""
 
         def make_some(inputs: Sequence[Answer]) -> Iterator[Made]:
-            """Make the candidates of a block of inputs."""
             parsed = work.tools.parser.parse([one.question for one in inputs])
             said = [countable(question, one.answer) for one, question in zip(inputs, parsed, strict=True)]
             places = [place for place, one in enumerate(said) if not isinstance(one, str)]
@@ -72,7 +69,6 @@ def _counted(one: Answer, foil: Foil | None, said: object) -> Made:
 
 def _coreference(work: Work) -> MakeSome:
     def make_some(inputs: Sequence[DialogInput]) -> Iterator[Made]:
-        """Make the candidates of a block of inputs."""
         texts = [text for one in inputs for text in (one.caption, *(question for question, _ in one.turns))]
         parsed = iter(list(work.tools.parser.parse(texts)))
         for one in inputs:
@@ -187,7 +183,6 @@ def _swap(work: Work) -> MakeSome:
     things = WordRelations(work.tools.wordnet)
 
     def make_some(inputs: Sequence[FrameInput]) -> Iterator[Made]:
-        """Make the candidates of a block of inputs."""
         for one in inputs:
             frame = _frame(one)
             yield _made(one, Found(refused=(frame,)) if isinstance(frame, str) else actant_swap(frame, things))
@@ -202,7 +197,6 @@ def _replacement(work: Work) -> MakeSome:
     filling = work.tools.has("mlm")
 
     def make_some(inputs: Sequence[FrameInput]) -> Iterator[Made]:
-        """Make the candidates of a block of inputs."""
         gaps = _gaps(inputs, frames) if filling else {}
         filled = dict(zip(gaps, work.tools.mlm.fill(list(gaps.values()), _TOP), strict=True)) if gaps else {}
         for one in inputs:

@@ -24,7 +24,6 @@ def start(work: Work) -> MakeSome:
     vocabulary = Vocabulary(default_ontology())
 
     def make_some(inputs: Sequence[Any]) -> Iterator[Made]:
-        """Make the candidates of a block of inputs."""
         result = mine(_scenes(inputs, work, vocabulary), vocabulary)
         for swap in result.candidates:
             if isinstance(swap, Swap):

@@ -70,7 +70,6 @@ def valse(file: str, phenomenon: str) -> Release:
     """
 
     def release(items: Sequence[Item]) -> Mapping[str, str]:
-        """Write the items as a file of the release."""
         records = {item.id: _record(item, phenomenon) for item in items}
         return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1) + "\n"}
 
@@ -115,18 +114,13 @@ class SetFolder:
     """The folder of one set."""
 
     def __init__(self, folder: Path, options: Mapping[str, Any]) -> None:
-        """Name the folder, and the options that decide the candidates."""
         self.folder = folder
         self._work = folder / _WORK
         self._options = json.dumps(options, sort_keys=True)
         self.resumed = False
 
     def open(self, *, overwrite: bool) -> None:
-        """Make the folder ready for a run; ``resumed`` says whether an interrupted run with the same options goes on.
-
-        Raises: OptionError if the folder holds a set, or blocks of a run with other options, and ``overwrite`` is
-            false; OSError if it cannot be written.
-        """
+        """Make the folder ready for a run; ``resumed`` says whether an interrupted run with the same options goes on."""
         self.resumed = self._same()
         if not overwrite:
             self._refuse_used()
@@ -140,7 +134,6 @@ class SetFolder:
         shutil.rmtree(self._work, ignore_errors=True)
 
     def close(self) -> None:
-        """Remove the folder of blocks if it has none, as after an error in the first block."""
         if self._work.is_dir() and [one.name for one in self._work.iterdir()] == [_OPTIONS]:
             self.discard()
 
@@ -159,9 +152,6 @@ class SetFolder:
         """Write the report, then the files of the set, each whole; the blocks are removed after that.
 
         The files of an earlier set are removed first, so that the folder never holds cases of two sets.
-
-        Raises: OptionError if a file is there that no set has written, and ``overwrite`` is false; OSError, which names
-            the file, if one cannot be written.
         """
         earlier = _files_of(self.folder / BIAS)
         foreign = next((name for name in files if (self.folder / name).exists() and name not in earlier), None)
@@ -193,11 +183,7 @@ class SetFolder:
 
 @contextmanager
 def opened(folder: Path, options: Mapping[str, Any], *, overwrite: bool) -> Iterator[SetFolder]:
-    """Give the body of a ``with`` statement the folder of a set, locked and ready for a run with these options.
-
-    Raises: OptionError, which names the folder, in the cases of ``SetFolder.open``, if another process writes a set
-        into it, or if it cannot be written.
-    """
+    """Give the body of a ``with`` statement the folder of a set, locked and ready for a run with these options."""
     try:
         made = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)

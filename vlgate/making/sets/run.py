@@ -70,8 +70,6 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
     ``say`` is given lines of progress. The same inputs, options and seed give the same bytes.
 
     Returns: the set that was written.
-    Raises: OptionError for an option that cannot be used, such as a folder that holds a set; DataError for a file that
-        cannot be read; ModelLoadError for a tool that cannot be loaded.
     """
     if settings.form == "release" and kind.release is None:
         raise OptionError(f"--format release: no benchmark releases {kind.name}; take cases")
@@ -88,7 +86,6 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
 
 def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetFolder, progress: _Progress) -> MadeSet:
     def prepare() -> tuple[MakeSome, Sequence[Check]]:
-        """Build what makes and what checks candidates, which loads models."""
         if kind.start is None:
             raise ValueError(f"kind={kind.name!r} is made by functions of its own")
         tools.load(kind.tools)

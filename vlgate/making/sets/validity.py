@@ -44,7 +44,6 @@ def jensen_shannon(captions: Mapping[str, int], foils: Mapping[str, int]) -> flo
 
     Table 5 calls it a divergence, but its formula has the square root (Endres and Schindelin 2003).
 
-    Raises: ValueError if one of them is empty.
 
     >>> jensen_shannon({"on": 2}, {"under": 1}), jensen_shannon({"on": 2, "in": 2}, {"on": 1, "in": 1})
     (1.0, 0.0)
@@ -119,10 +118,7 @@ class Comparing(Protocol):
     """A judge that compares a text with its original, as the likelihood of a language model does."""
 
     def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
-        """Return how grammatical each text is in proportion to its original, in 0..1, shape (n,).
-
-        Raises: NoReplyError with the positions, in the originals followed by the texts, of those that are too short.
-        """
+        """Return how grammatical each text is in proportion to its original, in 0..1, shape (n,)."""
         ...
 
 
@@ -224,7 +220,6 @@ def _each(check: Callable[[_Pairs], list[str | None]]) -> Check:
     """Let a check of pairs judge candidates: the first pair that is dropped decides."""
 
     def checked(found: Sequence[Candidate]) -> list[str | None]:
-        """Return for each candidate why it is dropped, None if it is kept."""
         parts = [contrasts(one) for one in found]
         pairs = [pair for part in parts for pair in part]
         reasons = iter(check(pairs) if pairs else ())

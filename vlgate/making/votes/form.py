@@ -88,8 +88,6 @@ def items_of(task: Task, seed: int) -> tuple[Item, ...]:
 
     A pair is one item. A 2x2 is two, each image with both captions. A set is two as well: the first true sentence
     with the first false one, and the second ones.
-
-    Raises: OptionError if the cases are questions, which have no foil.
     """
     if not can_be_asked(task):
         raise OptionError(f"task {task.id!r} has questions, which have no foil to vote on; leave it out with --suite")
@@ -142,10 +140,7 @@ COLUMNS = ("form", "item", "image", "first", "second", "first_html", "second_htm
 
 
 def write_rows(items: Sequence[Item], file: Path, address: str = "") -> None:
-    """Write the items to a CSV file, in their order; an image's address is ``address`` with the image's name.
-
-    Raises: OSError if the file cannot be written.
-    """
+    """Write the items to a CSV file, in their order; an image's address is ``address`` with the image's name."""
     name = digest(items)
     with whole_file(file) as part, part.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream)
@@ -187,7 +182,6 @@ def write_forms(items: Sequence[Item], file: Path, layout: Layout) -> list[Path]
     """Write the items in their order to one form, ``file``, or to several, ``NAME-1.html`` and so on.
 
     Returns: the files.
-    Raises: ImageError if an image is missing or cannot be decoded; OSError if a file cannot be written.
     """
     parts = [items[start : start + layout.per_form] for start in range(0, len(items), layout.per_form)]
     name = digest(items)

@@ -66,10 +66,7 @@ def agreement(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Agree
 
 
 def alpha(ballots: Sequence[Mapping[str, Answer]]) -> float | None:
-    """Return Krippendorff's alpha of nominal answers; None if it is not defined.
-
-    Raises: OptionError, which says how to install it, if the library is missing.
-    """
+    """Return Krippendorff's alpha of nominal answers; None if it is not defined."""
     try:
         import krippendorff
     except ImportError:
@@ -148,7 +145,6 @@ def write_outcome(result: Outcome, folder: Path) -> list[Path]:
     """Write the kept cases to ``cases/valid.jsonl`` of a folder, and the outcome to ``votes.json`` and ``votes.md``.
 
     Returns: the files.
-    Raises: OSError if a file cannot be written.
     """
     (folder / "cases").mkdir(parents=True, exist_ok=True)
     rows = [row_of(task, case) for task, cases in result.kept.items() for case in cases]

@@ -49,12 +49,7 @@ class _Row:
 
 
 def read_votes(files: Sequence[Path], items: Sequence[Item]) -> Votes:
-    """Return the votes of all files on these items.
-
-    Raises: DataError, which names the file and the record, if a file cannot be read or is of another form, an item or
-    an answer is unknown, an annotator has no name, or an annotator has voted on an item before, in the same file or in
-    an earlier one.
-    """
+    """Return the votes of all files on these items."""
     left_out: Counter[str] = Counter()
     taken: dict[str, dict[str, _Row]] = {item.id: {} for item in items}
     name = digest(items)

@@ -41,9 +41,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     published figure is ``macro``: the mean over relations, without those that the authors' notebook leaves out as
     symmetric, or over pairs of attributes with at least 25 cases. ``macro_all`` is the mean over all of them, and
     ``acc_r`` the share of all cases. The images are GQA's, in ``images/gqa`` or ``aro/images``.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, a field is
-        missing or of the wrong type, or a region has no area.
     """
     for task, name in _FILES.items():
         file = only_file(options.folders, f"aro/{name}", f"aro/data/{name}") if options.wanted(task) else None
@@ -72,7 +69,6 @@ def _cases(task: str, file: Path, finder: ImageFinder) -> Iterator[Case]:
     sizes = Counter(name for _, name in records)
 
     def case(of: tuple[Record, str]) -> Case:
-        """Make the case of a record and its class."""
         record, name = of
         published = name not in symmetric() if task == RELATION else sizes[name] >= _LEAST
         return Case(

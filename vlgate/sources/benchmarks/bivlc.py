@@ -32,8 +32,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     caption). Its id is the number of the row, from 0, over all files; its images' keys are ``bivlc_<id>_<0 or 1>``.
     The paper's I2T, T2I and group scores are ``text``, ``image`` and ``group``. The second image is always the
     generated one, which a note says.
-
-    Raises: DataError, which names the file and row, if a file cannot be read, or a field is missing or blank.
     """
     wanted = [kind for kind in KINDS if options.wanted(f"bivlc/{kind}")]
     files = release_files(options, "bivlc", HUB) if wanted else []

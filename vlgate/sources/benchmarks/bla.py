@@ -44,9 +44,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     image has several sets, the second set's id ends with ``-2`` and so on. The image is ``bla/images/<image id>`` with
     any extension, or else the image with that id in ``images/vg``. If the file has the field ``predicate``
     (section 7.1.3), it makes the slice ``verb=...``.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, a field is
-    missing or of the wrong type, or a sentence is blank.
     """
     finder = options.images
     for task, name in FILES.items():
@@ -60,7 +57,6 @@ def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
     sets: dict[str, int] = {}
 
     def case(named: tuple[str, Record]) -> Case:
-        """Make the case of a set, which counts for the ids of later ones even if it cannot be read."""
         name, record = named
         sets[name] = sets.get(name, 0) + 1
         image = finder.find("bla", name, file=file, record=record.id)

@@ -133,10 +133,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
     ONTOLOGICAL-INV has verification questions only (section 4.2 b, Table 6). The protocol ``carets_default_yml`` adds
     the three files of choice questions that the release's ``default.yml`` lists for it, and so does ``carets_release``.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, a field is
-    missing or of the wrong type, a text is blank, an id has another form or is repeated in a file, or an image's name
-    is not a plain relative path.
     """
     finder = options.images
     default_yml = not options.protocols.isdisjoint({DEFAULT_YML, RELEASE})
@@ -198,7 +194,6 @@ class _File:
         perturbed: dict[str, Record] = {}
 
         def add(listed: Record) -> None:
-            """Add a question to its half."""
             name = listed.text("question_id")
             match = _ID.fullmatch(name)
             if match is None or match["letter"] not in {None, self._instrument.letter}:

@@ -32,9 +32,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
     A case is (image 1, caption 1), (image 1, caption 2), (image 2, caption 1), (image 2, caption 2); its id is the
     position of the record, from 0. The paper's accuracy is ``image``: each caption fits its own image better.
-
-    Raises: DataError, which names the file and record, if the file is in two places or cannot be read, or a record
-        is not a list of two addresses and two captions.
     """
     file = only_file(options.folders, f"cola/data/{_FILE}", f"cola/{_FILE}") if options.wanted(TASK) else None
     if file is not None:

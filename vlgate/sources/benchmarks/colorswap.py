@@ -36,9 +36,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     caption_1), (image_1, caption_2), (image_2, caption_1), (image_2, caption_2); its id is the record's. The slices are
     ``image_source`` and ``caption_source``. In 15 of the 300 pairs of the test split the two captions do not have quite
     the same words.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, an id is
-        repeated, a field is missing or of the wrong type, a text is blank, or an image's name is not a relative path.
     """
     for split in SPLITS:
         task = f"colorswap/{split}"
@@ -80,7 +77,6 @@ def _cases(rows: Iterable[_Given]) -> Iterator[Case]:
     taken: set[str] = set()
 
     def case(given: _Given) -> Case:
-        """Make the case of a record and its images."""
         record, images = given
         name = str(record.count("id"))
         if name in taken:

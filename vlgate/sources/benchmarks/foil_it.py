@@ -35,10 +35,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     of the caption. The case's id is the ``foil_id``; the second case with that id gets ``-2`` and so on. The slice
     ``target_word=...`` is the noun that was replaced: the name of one of COCO's categories (67 different names in the
     1,000 foils that VALSE took from this set).
-
-    Raises: DataError, which names the file and the position of the annotation, if a file is in two places or cannot be
-    read, a field is missing or of the wrong type, a text is blank, an image is not listed or its name is not a plain
-    relative path, or a foil has no true caption for its image, or two.
     """
     finder = options.images
     for task in SHAPES:
@@ -61,7 +57,6 @@ def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
     shared: dict[str, Mapping[str, str]] = {}
 
     def case(record: Record) -> Case:
-        """Make the case of a foil."""
         number, word = str(record.count("foil_id")), record.text("target_word")
         numbers[number] = numbers.get(number, 0) + 1
         return Case(
@@ -88,7 +83,6 @@ def _listed(content: Record, field: str) -> Iterator[Record]:
         content.reject(field, "a list")
 
     def record(numbered: tuple[int, Any]) -> Record:
-        """Return an entry of the list as a record."""
         position, fields = numbered
         name = f"{field}[{position}]"
         if type(fields) is not dict:
@@ -109,7 +103,6 @@ def _captions(annotations: list[Record]) -> _Captions:
     found: dict[int, tuple[int, str]] = {}
 
     def add(record: Record) -> None:
-        """Add a true caption by its id."""
         caption = record.count("image_id"), record.text("caption")
         if found.setdefault(record.count("id"), caption) != caption:
             raise record.error(f"id {record.count('id')} is the 'id' of another true caption, too")

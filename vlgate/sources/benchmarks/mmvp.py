@@ -70,9 +70,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     right, and one of the first as wrong. The pattern is a slice, and ``macro`` the mean of the nine patterns.
 
     A case of ``mmvp/questions`` is one question about two images whose answers differ.
-
-    Raises: DataError, which names the file and row, if a file is in two places or cannot be read, the ids of a pair are
-        not an odd number and the next, or a field is missing or blank.
     """
     file = only_file(options.folders, *_PLACES) if options.wanted(VLM) else None
     if file is not None:
@@ -86,7 +83,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
 def _statements(file: Path, finder: ImageFinder) -> Iterator[Case]:
     def case(numbered: tuple[int, tuple[Record, Record]]) -> Case:
-        """Make the case of a pair, whose position tells its pattern."""
         number, pair = numbered
         ids = _ids(pair, "Question ID")
         images = [finder.find("mmvp-vlm", f"{one}.jpg", file=file, record=pair[0].id) for one in ids]

@@ -51,9 +51,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     of the row. The options of ``naturalbench/multiple-choice`` stand in the text of the question ("Option: A:...;
     B:...;"): the choices are the letters, A and B whatever the punctuation. A case of ``naturalbench/retrieval`` is a
     quad; its id is the record's ``index``.
-
-    Raises: DataError, which names the file and row, if a file cannot be read, an id is repeated, a field is missing
-        or blank, or an answer is none of the choices.
     """
     if any(map(options.wanted, _TYPES.values())):
         yield from _question_tasks(options)
@@ -102,7 +99,6 @@ def _groups_of_rows(files: Sequence[Path]) -> Iterator[_Group]:
     rows: dict[int, dict[int, Row]] = {}
 
     def add(row: Row) -> None:
-        """Add a row to its group."""
         number = row.record.number("Index")
         group = rows.setdefault(number // _EACH, {})
         if group.setdefault(number % _EACH, row) is not row:
@@ -170,7 +166,6 @@ def _quads(file: Path, finder: ImageFinder) -> Iterator[Case]:
     taken: set[str] = set()
 
     def case(record: Record) -> Case:
-        """Make the case of a record."""
         name = str(record.count("index"))
         if name in taken:
             raise record.error(f"index {name} is repeated")

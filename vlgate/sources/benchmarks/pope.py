@@ -61,9 +61,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     the keys of COCO's files. The files of COCO were changed
     three times under their names; the note of a task says which release its file is, as far as its content tells. In
     today's files the labels alternate from line to line, so the order in which a model is asked must not be theirs.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, an id is
-        repeated, a field is missing or of the wrong type, or a label is neither yes nor no.
     """
     for start, (source, name, places) in _SETS.items():
         tables = _tables(options) if start == COCO else []
@@ -144,7 +141,6 @@ def _cases(records: Sequence[Record], finder: ImageFinder, source: str) -> Itera
     taken: set[str] = set()
 
     def case(record: Record) -> Case:
-        """Make the case of a record."""
         name = str(record.count("question_id"))
         if name in taken:
             raise record.error(f"question_id {name} is repeated")

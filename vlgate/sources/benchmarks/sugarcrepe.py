@@ -41,9 +41,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     The Parquet files of ``HuggingFaceM4/SugarCrepe_<kind>`` are read from a folder with the kind in its name, such as
     ``sugarcrepe/SugarCrepe_<kind>/data``, or as ``sugarcrepe/<kind>.parquet``. Their images are inside; the id of a
     case is the number of its row, from 0.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, a field is
-    missing or of the wrong type, a text is blank, or an image's name is not a plain relative path.
     """
     for kind in filter(lambda kind: options.wanted(f"sugarcrepe/{kind}"), KINDS):
         file = only_file(options.folders, f"sugarcrepe/data/{kind}.json", f"sugarcrepe/{kind}.json")
@@ -92,7 +89,6 @@ def _table_task(kind: str, tables: Sequence[Path]) -> Task:
     positions = bool(numbers) and max(numbers) < 2  # in tested_labels: as classes, each caption has a number of its own
 
     def true(record: Record, texts: Sequence[str]) -> str:
-        """Return the caption of a row: its class, or the text at that position."""
         label = record.fields.get("true_label")
         if type(label) is str:
             return label
@@ -101,7 +97,6 @@ def _table_task(kind: str, tables: Sequence[Path]) -> Task:
         return texts[0] if not known else known[place] if place < len(known) else ""
 
     def case(row: Row) -> Case:
-        """Make the case of a row."""
         texts = row.record.texts("tested_labels", 2)
         caption = true(row.record, texts)
         if caption not in texts:

@@ -39,9 +39,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     A case is (image, caption), (image, caption2), (image, negative caption); its id is the record's position, from 0,
     which is its ``id`` in the release. The images are COCO's (val2017). In the release, two
     negative captions of ``swap_obj`` equal the caption: these cases are never right.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, a field is
-        missing or of the wrong type, a text is blank, or an image's name is not a plain relative path.
     """
     for kind in KINDS:
         task = f"sugarcrepe-pp/{kind}"

@@ -34,10 +34,7 @@ def provenance(record: Record) -> Tag:
 
 
 def direction(record: Record) -> Tag:
-    """Tag plurality by the direction of the foil: ``sg2pl`` or ``pl2sg`` (section 3.2, appendix A.2).
-
-    Raises: DataError if ``foil_method`` is neither of the release's two values.
-    """
+    """Tag plurality by the direction of the foil: ``sg2pl`` or ``pl2sg`` (section 3.2, appendix A.2)."""
     if "foil_method" not in record.fields:
         return None
     method = record.text("foil_method")
@@ -47,10 +44,7 @@ def direction(record: Record) -> Tag:
 
 
 def number(record: Record) -> Tag:
-    """Tag counting by the caption's number, which the paper calls its class (section 3.3, appendix A.3, Figure 3).
-
-    Raises: DataError if the number is neither an integer nor a string.
-    """
+    """Tag counting by the caption's number, which the paper calls its class (section 3.3, appendix A.3, Figure 3)."""
     field = "answer" if "answer" in record.fields else "classes"
     if field not in record.fields:
         return None
@@ -104,9 +98,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     not checked. Only the records that at least two of three annotators found valid are taken, as for the paper's
     results (section 4, Table 5), and the others are counted in ``left_out``; the protocol ``valse_all`` takes all
     records.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, a field is
-    missing or of the wrong type, a text is blank, or an image's name is not a plain relative path.
     """
     finder = options.images
     for task, instrument in TASKS.items():
@@ -121,7 +112,6 @@ def _task(task: str, file: Path, finder: ImageFinder, *, valid_only: bool) -> Ta
     tags: SharedTags = {}
 
     def case(record: Record) -> Case | None:
-        """Make the case of a record; None if it is not valid."""
         return None if _votes(record) < 2 and valid_only else _case(task, record, finder, tags)
 
     with collector_paused():

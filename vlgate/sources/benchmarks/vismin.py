@@ -30,9 +30,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
     A case is (image_0, text_0), (image_0, text_1), (image_1, text_0), (image_1, text_1). Its id is the row's ``id``,
     or the number of the row if that is missing; its images' keys are ``vismin_<id>_<0 or 1>``.
-
-    Raises: DataError, which names the file and row, if a file cannot be read, an id is repeated, or a field is
-        missing, blank or of the wrong type.
     """
     wanted = [category for category in CATEGORIES if options.wanted(f"vismin/{category}")]
     files = release_files(options, "vismin", HUB) if wanted else []

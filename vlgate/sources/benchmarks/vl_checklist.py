@@ -74,10 +74,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     ``missing_images`` is ``skip``, items whose image is missing are left out before the 1,000 are taken, as in the
     released code; but if a file has none of its images, they are taken all the same, because replies made elsewhere
     need no images.
-
-    Raises: DataError, which names the file and item, if a file is in two places or cannot be read, a key is missing or
-    unknown, an item does not have a path and as many POS as NEG texts, a text is blank, or an image's name or
-    ``ANNO_PATH`` is not a plain relative path.
     """
     finder = options.images
     for task in filter(options.wanted, CORPUS):
@@ -117,7 +113,6 @@ def parse_config(file: Path) -> dict[str, str]:
     """Read one of the release's YAML files: three lines ``KEY: "value"``, with blank lines and comments between them.
 
     Returns: the values of ``ANNO_PATH``, ``IMG_ROOT`` and ``TYPE``, which is ``TUPLE_JSON``.
-    Raises: DataError if the file cannot be read, or has a line, key or type that the release does not have.
     """
     values: dict[str, str] = {}
     for number, line in enumerate(_lines(file), 1):
@@ -180,7 +175,6 @@ def _cases(items: list[Any], corpus: _Corpus, finder: ImageFinder) -> Iterator[C
     tags: Mapping[str, str] = {}
 
     def cases(numbered: tuple[int, Any]) -> list[Case]:
-        """Make the cases of an item."""
         number, item = numbered
         name, pairs = _item(item, number, corpus.file)
         image = finder.find(corpus.images, name, file=corpus.file, record=str(number))

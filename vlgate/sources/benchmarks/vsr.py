@@ -57,9 +57,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     A case is one (image, statement), true or false; its id is the line's number, from 1. Each statement's relation is
     a slice. The images are COCO's (train2017 and val2017). The note of a task says which of the two releases its file
     is; figures of older papers are those of the first.
-
-    Raises: DataError, which names the file and line, if a file is in two places or cannot be read, a field is missing
-        or of the wrong type, or a label is neither 0 nor 1.
     """
     for split in SPLITS:
         for part in PARTS:

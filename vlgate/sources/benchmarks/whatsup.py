@@ -68,9 +68,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     photograph's name without extension. ``pair_all`` counts pairs of photographs of the same two things at opposite
     places (left and right, on and under, in front and behind) of which both are right, and ``set_all`` sets of all
     four (section 4). A case of the other tasks is a true and a false caption; its id is the position, from 0.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, an id is
-        repeated, or a record does not have the form of the release.
     """
     for task, name in _CONTROLLED.items():
         if (file := _file(options, task, name)) is not None:
@@ -91,7 +88,6 @@ def _controlled(file: Path, finder: ImageFinder) -> Iterator[Case]:
     taken: set[str] = set()
 
     def case(record: Record) -> Case:
-        """Make the case of a record."""
         path = record.text("image_path")
         if not is_plain(path):
             record.reject("image_path", "a relative path")
@@ -142,7 +138,6 @@ def _pairs(file: Path, finder: ImageFinder, source: str) -> Iterator[Case]:
     records = each(lambda numbered: _pair_record(file, *numbered), enumerate(content))
 
     def case(record: Record) -> Case:
-        """Make the case of a record."""
         image = finder.find(source, record.text("image"), file=file, record=record.id)
         return Case(
             id=record.id,

@@ -53,9 +53,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     visual tags, ``secondary_tag=Symbolic`` holds the rows with just this tag, from which Table 5 is computed, and
     ``secondary_tag:Symbolic=yes`` all rows with this tag. If a data folder has the file of tags of Diwan et al. 2022,
     "Why is Winoground Hard?", there are also ``diwan:Complex Reasoning=yes``, ..., and ``diwan:none=yes``.
-
-    Raises: DataError, which names the file and row, if the release is in two places, a file cannot be read, a field
-    is missing or of the wrong type, a caption is blank, an id is repeated, or an image's name does not fit its row.
     """
     if not options.wanted("winoground/all"):
         return
@@ -84,7 +81,6 @@ def _cases(rows: Iterable[_Row], later: Mapping[str, tuple[str, ...]]) -> Iterat
     taken: set[str] = set()
 
     def case(row: _Row) -> Case:
-        """Make the case of a row."""
         record, images = row
         name = str(record.count("id"))
         if name in taken:
@@ -116,7 +112,6 @@ def _keyed(folders: Sequence[Path]) -> Callable[[Record, str], LazyImage]:
     members = {} if packed is None else zip_members(packed)
 
     def image(record: Record, key: str) -> LazyImage:
-        """Return the image with that key; without a file, it is a missing one."""
         found = finder.find("winoground", key, file=record.file, record=record.id)
         return found if found.where or packed is None or key not in members else zip_image(key, packed, members[key])
 
@@ -127,7 +122,6 @@ def _lines(file: Path, folders: Sequence[Path]) -> Iterator[_Row]:
     image = _keyed(folders)
 
     def row(record: Record) -> _Row:
-        """Return a record with its two images, whose names must be theirs."""
         keys = _keys(record)
         for field, key in zip(_IMAGES, keys, strict=True):
             name = record.text(field)
@@ -142,12 +136,10 @@ def _shards(files: Sequence[Path], folders: Sequence[Path]) -> Iterator[_Row]:
     keyed = cache(lambda: _keyed(folders))  # only if an image is not in its table
 
     def image(row: Row, column: str, key: str) -> LazyImage:
-        """Return the image in a column of a row, or else in the folder of images."""
         found = keyed()(row.record, key) if column in row.outside else None
         return found if found is not None and found.where else row.image(key, column)
 
     def pair(row: Row) -> _Row:
-        """Return the record of a row with its two images."""
         given = row.record.fields
         record = replace(row.record, fields=given if "id" in given else {"id": row.number, **given})
         first, second = _keys(record)

@@ -195,11 +195,7 @@ class Checker:
     _seen: set[str] = field(default_factory=set)
 
     def graph(self, name: object, fields: Any, repeated: tuple[str, ...] = ()) -> SceneGraph | None:
-        """Return a graph without faults; None if it is left out as a whole.
-
-        Raises: DataError for a fault, if the mode of ``faults`` is "fail"; in either mode for more than
-        ``MOST_OBJECTS`` objects.
-        """
+        """Return a graph without faults; None if it is left out as a whole."""
         where = f"graph {shown(name)}"
         for key in repeated:
             self.faults.found(where, "a repeated key in one object", repr(key))

@@ -56,8 +56,6 @@ def read_graphs(
     image of a graph without a size.
 
     Returns: graphs with unique ids, relations between objects of the graph only, and boxes within the image.
-    Raises: ValueError if ``faults`` is "leave out" and there is no counter; DataError for the faults that the module's
-    docstring lists, when the graph with the fault is reached.
 
     >>> import json, tempfile
     >>> path = Path(tempfile.mkdtemp(), "formats.json")
@@ -76,10 +74,7 @@ def read_graphs(
 
 
 def graph_faults(path: Path, size_of: SizeOf | None = None) -> list[DataError]:
-    """Return the error of each fault in a file of scene graphs, its words included, in the order of the file.
-
-    Raises: DataError if the file cannot be read as a whole.
-    """
+    """Return the error of each fault in a file of scene graphs, its words included, in the order of the file."""
     found = Faults(path, "leave out", Counter(), OWN_REMEDY, [])
     for _ in _read(path, found, size_of):
         pass
@@ -91,7 +86,6 @@ def read_words(path: Path) -> Words:
 
     Returns: for each of "nouns", "attributes" and "relations" the entries, each with all its fields; an empty mapping
     for a file without words, or of another format.
-    Raises: DataError if the words have a fault, or the file cannot be read.
     """
     faults = Faults(path, "fail", Counter(), OWN_REMEDY)
     with closing(members(path)) as found:
@@ -137,8 +131,6 @@ def _read(path: Path, faults: Faults, size_of: SizeOf | None) -> Iterator[SceneG
 def vocabulary_of(files: Iterable[Path]) -> Ontology:
     """Return the curated ontology with the ``words`` of all these files.
 
-    Raises: DataError, which names the file, if it cannot be read or its words do not fit the ontology.
-
     >>> vocabulary_of([]) is default_ontology()
     True
     """
@@ -156,9 +148,6 @@ def with_words(ontology: Ontology, words: Words) -> Ontology:
 
     An attribute or relation replaces a known one of the same name. A noun that the ontology has with the same fields,
     for example from an earlier file, is skipped.
-
-    Raises: ValueError if a noun is known with other fields, the parents of a noun are unknown, or the category of an
-    attribute is unknown.
     """
     nouns = [Noun(**row) for row in words.get("nouns", ())]
     nouns = [noun for noun in nouns if ontology.nouns.get(noun.name) != noun]

@@ -81,12 +81,7 @@ NUMBERS = ("singular", "plural", "mass")
 
 
 def words(member: Member, faults: Faults) -> Words:
-    """Return the words of a user's own file by their kind, each with all its fields.
-
-    Raises: DataError for a fault, if the mode of ``faults`` is "fail". Faults are a key other than ``words``, a kind or
-    field that is not in ``WORDS``, a field that is missing or of the wrong type, a ``number`` that is not in
-    ``NUMBERS``, and a name that is repeated within a kind.
-    """
+    """Return the words of a user's own file by their kind, each with all its fields."""
     faults.refuse_unknown({member.key: None}, ("graphs", "words"), "(the whole file)")
     if member.key == "graphs":
         faults.found("'graphs'", "graphs that are not a list", shown(member.value))
@@ -152,10 +147,7 @@ _COPIED = ("x", "y", "w", "h", "attributes")
 
 
 def visual_genome_graphs(listed: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    """Yield the graphs of a list of Visual Genome, in the order of the list.
-
-    Raises: DataError for a fault, if the checker's mode is "fail".
-    """
+    """Yield the graphs of a list of Visual Genome, in the order of the list."""
     for member in listed:
         name = image_of(member.value)
         where = f"graph {shown(name)}, in place {member.key}"
@@ -250,10 +242,7 @@ def is_apart(member: Member) -> bool:
 
 
 def joined(objects: Iterable[Member], faults: Faults) -> Iterator[Member]:
-    """Yield the records of ``objects.json``, each as a graph joined with the records of the files beside it.
-
-    Raises: DataError if a file is missing, or the files do not have the same images in the same order.
-    """
+    """Yield the records of ``objects.json``, each as a graph joined with the records of the files beside it."""
     folder = faults.file.parent
     for name in NEEDED:
         if not (folder / name).is_file():
@@ -317,10 +306,7 @@ def _described(objects: Any, given: dict[str, Any], where: str, faults: Faults) 
 
 
 def gqa_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    """Yield the graphs of a file of GQA, in the order of the file.
-
-    Raises: DataError for a fault, if the checker's mode is "fail".
-    """
+    """Yield the graphs of a file of GQA, in the order of the file."""
     for member in members:
         if type(member.value) is not dict:
             hint = f"{shown(member.value)} (in a file of your own: {nearest(member.key, OWN_KEYS)})"
@@ -337,10 +323,7 @@ RELATION = ("name", "object")
 
 
 def own_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    """Yield the graphs of a user's own file, in the order of the file.
-
-    Raises: DataError for a fault, such as an unknown field, if the checker's mode is "fail".
-    """
+    """Yield the graphs of a user's own file, in the order of the file."""
     for member in members:
         if member.layout == "beside":
             words(member, checker.faults)

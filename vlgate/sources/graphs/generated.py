@@ -60,9 +60,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     default. If enough images are in the data folders, only the graphs of these images are used (see
     ``annotated.ENOUGH``). If the graphs give no question for one of several wanted tests, its task has no cases
     and says why.
-
-    Raises: DataError if a file does not hold scene graphs, words do not fit the ontology, or the graphs give no
-    question at all.
     """
     wanted = [test for test in GENERATED if options.wanted(f"scene-graphs/{test}")]
     if not wanted or not find_graphs(options.folders):

@@ -29,10 +29,7 @@ class FittedLoad:
     origin: str
 
     def __call__(self) -> Image:
-        """Return the image.
-
-        Raises: ImageError if the image cannot be loaded, or if none of the boxes is on it.
-        """
+        """Return the image."""
         try:
             return self.made.load()
         except ValueError as error:

@@ -54,7 +54,6 @@ def write_carets(pairs: Iterable[QuestionPair], folder: Path) -> int:
     perturbed question. Pairs of images (VISUAL-INV) are left out, since the release has no form for them.
 
     Returns: the number of questions.
-    Raises: FileExistsError if the folder exists already; OSError if it cannot be written.
     """
     files: dict[str, list[CaretsRow]] = defaultdict(list)
     counts: dict[tuple[str, str], int] = defaultdict(int)
@@ -151,8 +150,6 @@ def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int
     pairs give the same bytes.
 
     Returns: the number of questions.
-    Raises: UnknownNameError for another ``form``; FileExistsError if the file exists already; OSError if it cannot be
-        written.
     """
     if form not in FORMS:
         raise UnknownNameError("format of questions", form, FORMS)
@@ -162,10 +159,7 @@ def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int
 
 
 def images_in(file: Path) -> frozenset[str]:
-    """Return the names of the images in a file that ``write_questions`` wrote, or in a file of GQA's questions.
-
-    Raises: DataError, which names the file and line, if it is another file.
-    """
+    """Return the names of the images in a file that ``write_questions`` wrote, or in a file of GQA's questions."""
     records, field = (keyed_records(file), "imageId") if _is_keyed(file) else (lined_records(file, _REMEDY), "image")
     return frozenset(_image(record, field) for record in records)
 

@@ -29,17 +29,13 @@ _FORM = "[left, top, width, height] in pixels"
 
 
 def boxed(record: Record, find: Find) -> Find:
-    """Return a function that finds the region of an image, the ``box`` of a record.
-
-    Raises: DataError if the field is not a box. The function raises one if the box is outside the image.
-    """
+    """Return a function that finds the region of an image, the ``box`` of a record."""
     box = record.fields["box"]
     if not _is_list(box):
         record.reject("box", f"a list of four numbers, {_FORM}")
     pixels = _pixels(record, box)
 
     def region(record: Record, name: str) -> LazyImage:
-        """Return the region of an image."""
         image = find(record, name)
         size = _size(image.where) if image.where else None
         if size is not None and (pixels[0] >= size[0] or pixels[1] >= size[1]):
@@ -50,10 +46,7 @@ def boxed(record: Record, find: Find) -> Find:
 
 
 def named_boxes(record: Record, requests: Sequence[Request]) -> dict[str, tuple[Pixels, ...]]:
-    """Return the boxes of all that the texts of a record name, by the key of its one image.
-
-    Raises: DataError if the field is not a list of boxes.
-    """
+    """Return the boxes of all that the texts of a record name, by the key of its one image."""
     if "box" in record.fields:
         raise record.error("has both 'box' and 'named', but named boxes are those of a whole image")
     boxes = record.fields["named"]
@@ -116,12 +109,7 @@ _TASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+"
 
 
 def shapes(folders: Sequence[Path]) -> Mapping[str, Shape]:
-    """Return the shape of each task in the user's files, by id.
-
-    Raises: DataError, which names the file and line, if a line is not a JSON object, a task's id is not of the form
-    ``name/name`` or begins with a benchmark's name, a line has the fields of no kind of case or of several kinds, or
-    a task has cases of two kinds.
-    """
+    """Return the shape of each task in the user's files, by id."""
     return {task: kind.shape for task, kind in _kinds(folders).items()}
 
 
@@ -131,10 +119,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
     The id of a case is its field ``id``; without that field, it is the file's name and the line's number. The
     capability of a pair is foil, that of a 2x2 or a set is compositional, and that of questions is their ``kind``.
     Each entry of the object ``tags`` is a slice.
-
-    Raises: DataError, which names the file and line, in the cases that ``shapes`` lists, and if a field is missing,
-    unknown or of a wrong type, an id is repeated in a task, the answers do not fit their kind or choices, what is
-    true is also false, a box is outside its image, or an image's name leads out of the data folder.
     """
     kinds = {task: kind for task, kind in _kinds(options.folders).items() if options.wanted(task)}
     cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}

@@ -44,10 +44,7 @@ _NAMES = ("task", "id", "image", "twin", "perturbed_image", "kind")
 
 
 def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
-    """Return the user's files, each once, with the data folders that hold it.
-
-    Raises: DataError if a file ``cases`` is in a form that is not read.
-    """
+    """Return the user's files, each once, with the data folders that hold it."""
     files: dict[Path, list[tuple[Path, Path]]] = {}
     for folder in folders:
         for file in (*(folder / f"cases.{end}" for end in SUFFIXES), *_inside(folder / "cases")):
@@ -69,8 +66,6 @@ def own_records(file: Path) -> Iterator[Record]:
 
     A JSON file is a list of records, an object ``{id: record}``, or JSON lines. In a table, the cells of lists, boxes
     and tags hold JSON; a column ``tags.colour`` is the tag ``colour``.
-
-    Raises: DataError if the file is not in one of these forms.
     """
     if file.suffix in {".csv", ".tsv"}:
         yield from map(_of_cells, celled_records(file, "task", _TABLE))

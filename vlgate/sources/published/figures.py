@@ -97,9 +97,6 @@ def figures(paper: str | None = None) -> tuple[Figure, ...]:
 
     >>> next(f.printed for f in figures("valse") if f.model == "CLIP")
     Decimal('66.9')
-
-    Raises: UnknownNameError if there is no such paper; DataError, which names the file, the table and the row, if a
-        file does not have the format that this module describes.
     """
     return _read(paper)[1] if paper else tuple(figure for name in PAPERS for figure in figures(name))
 
@@ -109,8 +106,6 @@ def source(paper: str) -> Paper:
 
     >>> source("carets").name
     'CARETS'
-
-    Raises: the same errors as ``figures``.
     """
     return _read(paper)[0]
 
@@ -130,7 +125,6 @@ def beside(target: str, metric: str, part: str | None = None) -> tuple[Figure, .
         part: a slice of the task (``collapsed_tag=Object``); None for the whole task.
 
     Returns: figures in the paper's order; empty if no paper has any.
-    Raises: the same DataError as ``figures``.
     """
     paper = target.partition("/")[0].replace("-", "_")  # a paper's figures are of the benchmark that has its name
     found: dict[str, Figure] = {}

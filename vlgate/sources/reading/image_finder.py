@@ -148,7 +148,6 @@ class ImageFinder:
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        """Search these data folders."""
         self._folders = tuple(folders)
         self._searches: dict[str, _Search] = {}
         self._listings: dict[tuple[Path, Callable[[str], Identity], int], _Listing] = {}
@@ -160,10 +159,6 @@ class ImageFinder:
         A name never leads out of the image folders, because it is looked up among the files that were listed there.
 
         Returns: an image whose key is ``name``. If there is no file for it, its ``load()`` raises MissingImageError.
-        Raises: UnknownNameError if the source is not in ``SOURCES``; DataError, which names ``file`` and ``record``,
-        if the name is not a string, is empty or absolute, or has ``..``, backslashes or control characters, if several
-        data folders, but not that of ``file``, have images of this name that differ, and if an image folder or
-        ``TWINS`` cannot be read.
         """
         search = self._searches.get(source) or self._search(source)
         homes = self._homes.get(file)
@@ -262,10 +257,7 @@ class _Search:
         return tuple(folder / place for folder in self.listings for place in self.source.folders)
 
     def path(self, identity: Identity, name: str, asked: _Asked) -> str | None:
-        """Return the file for ``identity`` whose name is most like ``name``; None if there is no file.
-
-        Raises: DataError, which names the file and record of ``asked``, if there are two of these that differ.
-        """
+        """Return the file for ``identity`` whose name is most like ``name``; None if there is no file."""
         paths: dict[str, tuple[bool, bool]] = {}
         for folders in (asked.homes, [folder for folder in self.listings if folder not in asked.homes]):
             for folder in folders:
@@ -296,10 +288,7 @@ def same_content(path: str, other: str) -> bool:
 
 
 def only_image(paths: Iterable[str], name: str, remedy: str, *, file: object, record: str | None) -> str | None:
-    """Return the file among ``paths`` for an image; None if there is none.
-
-    Raises: DataError, which names ``file``, ``record`` and two of the paths, if their contents differ.
-    """
+    """Return the file among ``paths`` for an image; None if there is none."""
     first, *others = sorted(paths) or [""]
     for other in others:
         if not same_content(first, other):

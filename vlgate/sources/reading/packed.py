@@ -35,7 +35,6 @@ class ZipLoad:
     key: str
 
     def __call__(self) -> Image:
-        """Return the image."""
         return _from_zip(self.file, self.member, self.key)
 
     def recipe(self) -> Recipe:
@@ -53,7 +52,6 @@ class TableLoad:
     key: str
 
     def __call__(self) -> Image:
-        """Return the image."""
         return _from_table(self.file, self.column, self.place, self.key)
 
     def recipe(self) -> Recipe:
@@ -62,10 +60,7 @@ class TableLoad:
 
 
 def zip_members(file: Path) -> dict[str, str]:
-    """Return the names of the images in a ZIP file, by their last parts without extension (``ex_0_img_0``).
-
-    Raises: DataError if the file is not a complete ZIP file.
-    """
+    """Return the names of the images in a ZIP file, by their last parts without extension (``ex_0_img_0``)."""
     if not file.is_file():  # reading a pipe would block for ever
         raise DataError(file, None, "is not a regular file", "put a file in its place")
     try:
@@ -96,10 +91,7 @@ def table_image(key: str, file: Path, column: str, place: tuple[int, int]) -> La
 
 @lru_cache(maxsize=4)  # mapped into memory, not read
 def arrow_batches(file: str) -> list[Any]:
-    """Return the record batches of an Arrow file, a stream as ``save_to_disk`` writes it or a random access file.
-
-    Raises: ArrowException or OSError if it is not a complete Arrow file.
-    """
+    """Return the record batches of an Arrow file, a stream as ``save_to_disk`` writes it or a random access file."""
     from pyarrow import ArrowInvalid, ipc, memory_map
 
     mapped = memory_map(file)

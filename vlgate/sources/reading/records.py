@@ -42,10 +42,7 @@ def noting() -> Iterator[list[DataError]]:
 
 
 def leave_out(error: DataError) -> None:
-    """Note the error of one record.
-
-    Raises: DataError, the error itself, if nobody notes errors, or if it is about a whole file.
-    """
+    """Note the error of one record."""
     noted = _NOTED.get()
     if noted is None or error.record is None:
         raise error
@@ -62,8 +59,6 @@ def each(make: Callable[[Raw], Made], records: Iterable[Raw]) -> Iterator[Made]:
     >>> with noting() as errors:
     ...     list(each(number, ["1", "x", "3"])), [error.record for error in errors]
     ([1, 3], ['x'])
-
-    Raises: DataError for the first such record, if nobody notes errors.
     """
     for record in records:
         try:
@@ -97,11 +92,7 @@ class Record:
     remedy: str = FETCH_AGAIN
 
     def text(self, field: str) -> str:
-        """Return the string in ``field``.
-
-        Raises: DataError if the field is missing, not a string, blank, or holds half of a surrogate pair, which JSON
-        can express but UTF-8 cannot.
-        """
+        """Return the string in ``field``."""
         value = self.fields.get(field)
         if type(value) is not str:
             self.reject(field, "a string")
@@ -112,10 +103,7 @@ class Record:
         return value
 
     def count(self, field: str) -> int:
-        """Return the integer of at least 0 in ``field``.
-
-        Raises: DataError if the field is missing, negative or not an integer (true and false are not integers).
-        """
+        """Return the integer of at least 0 in ``field``."""
         value = self.fields.get(field)
         if type(value) is not int or value < 0:
             self.reject(field, "an integer of at least 0")
@@ -124,8 +112,6 @@ class Record:
     def number(self, field: str) -> int:
         """Return the integer of at least 0 in ``field``, which may also be a string of digits.
 
-        Raises: DataError if the field is missing or something else.
-
         >>> Record(Path("test.parquet"), "in row 0", {"question_id": "12"}).number("question_id")
         12
         """
@@ -133,10 +119,7 @@ class Record:
         return int(value) if type(value) is str and re.fullmatch("[0-9]{1,18}", value) else self.count(field)
 
     def nested(self, field: str) -> Record:
-        """Return the object in ``field`` as a record whose id ends with the field's name.
-
-        Raises: DataError if the field is missing or not an object.
-        """
+        """Return the object in ``field`` as a record whose id ends with the field's name."""
         value = self.fields.get(field)
         if type(value) is not dict:
             self.reject(field, "an object")
@@ -144,8 +127,6 @@ class Record:
 
     def texts(self, field: str, number: int | None = None) -> tuple[str, ...]:
         """Return the strings of the list in ``field``: one or more, or exactly ``number``.
-
-        Raises: DataError if the field is missing or not such a list, or if one of the strings would not do as a field.
 
         >>> Record(Path("cases.jsonl"), "on line 1", {"foils": ["a cat", "a hat"]}).texts("foils", 2)
         ('a cat', 'a hat')
@@ -162,29 +143,20 @@ class Record:
         return DataError(self.file, self.id, expected, remedy or self.remedy)
 
     def reject(self, field: str, wanted: str) -> NoReturn:
-        """Raise the error that says that ``field`` is missing, or what it holds instead of ``wanted``.
-
-        Raises: DataError, always.
-        """
+        """Raise the error that says that ``field`` is missing, or what it holds instead of ``wanted``."""
         if field not in self.fields:
             raise self.error(f"field {field!r} is missing ({instead_of(field, self.fields)})")
         raise self.error(f"field {field!r} is {shown(self.fields[field])}, expected {wanted}")
 
 
 def keyed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
-    """Yield the records of a file that is one object ``{id: record}``, in the file's order.
-
-    Raises: DataError in the same cases as ``read_members``, and if a record is not an object.
-    """
+    """Yield the records of a file that is one object ``{id: record}``, in the file's order."""
     members = ((name, fields) for name, fields in read_members(file, remedy) if not _passed(file, name))
     yield from each(lambda member: _record(file, *member, remedy), members)
 
 
 def listed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
-    """Yield the records of a file that is one list; the id of a record is its position, from 0.
-
-    Raises: DataError in the same cases as ``read_json``, and if the file is not a list or a record not an object.
-    """
+    """Yield the records of a file that is one list; the id of a record is its position, from 0."""
     content = read_json(file, remedy)
     if type(content) is not list:
         raise DataError(file, None, f"is {shown(content)}, expected a list of records", remedy)
@@ -193,11 +165,7 @@ def listed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
 
 
 def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
-    """Yield the records of a file of JSON lines; the id of a record is its line, from 1. Blank lines are skipped.
-
-    Raises: DataError with ``remedy``, in the same cases as ``read_json``, and if a line is not an object. The last line
-        must be JSON even if errors are noted: a file that was cut off lacks more than that line.
-    """
+    """Yield the records of a file of JSON lines; the id of a record is its line, from 1. Blank lines are skipped."""
     text = read_text(file, remedy)
     start = 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -207,10 +175,7 @@ def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
 
 
 def celled_records(file: Path, column: str, remedy: str) -> Iterator[Record]:
-    """Yield the records of a table of comma- or tab-separated values; the id of a record is its line, from 1.
-
-    Raises: DataError with ``remedy``, in the same cases as ``read_cells``.
-    """
+    """Yield the records of a table of comma- or tab-separated values; the id of a record is its line, from 1."""
     for line, cells in read_cells(file, column, remedy):
         if not _passed(file, f"on line {line}"):
             yield Record(file, f"on line {line}", cells, remedy)

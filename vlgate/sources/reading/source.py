@@ -35,7 +35,6 @@ class ReadOptions:
     missing_images: Literal["fail", "skip"] = "fail"
 
     def __post_init__(self) -> None:
-        """Sort the folders."""
         once = {os.path.realpath(folder): folder for folder in reversed(self.folders)}
         object.__setattr__(self, "folders", tuple(once[real] for real in sorted(once)))
 
@@ -53,9 +52,6 @@ def only_file(folders: Iterable[Path], *names: str) -> Path | None:
 
     >>> only_file([Path("nowhere")], "bla/annotations/coordination_captions.json") is None
     True
-
-    Raises: DataError if there are several files. A file that is reached twice, by a link or because a folder is given
-    twice, counts once.
     """
     places = [folder / name for folder in folders for name in names]
     found = list({place.resolve(): place for place in places if place.exists()}.values())

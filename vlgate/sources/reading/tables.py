@@ -34,8 +34,6 @@ def dataset_folder(name: str, patterns: list[str]) -> Path:
     Args:
         name: the data set's name, such as ``facebook/winoground``.
         patterns: glob patterns of the files that are needed.
-
-    Raises: DataError, with the hub's own reason, if the data set cannot be fetched.
     """
     try:
         from huggingface_hub import snapshot_download
@@ -90,11 +88,7 @@ class Row:
 
 
 def table_files(places: Iterable[Path], kinds: Sequence[str] = KINDS) -> list[Path]:
-    """Return the files of the table that one of the folders holds, in the order of their names.
-
-    Raises: DataError if two of the folders hold such files, or one folder holds those of two kinds. A folder that is
-        reached twice counts once.
-    """
+    """Return the files of the table that one of the folders holds, in the order of their names."""
     parts = [sorted(place.glob(kind)) for place in places for kind in kinds]
     found = list({os.path.realpath(files[0]): files for files in parts if files}.values())
     if len(found) > 1:
@@ -110,8 +104,6 @@ def table_rows(files: Iterable[Path], images: Sequence[str], remedy: str = FETCH
         files: its Parquet or Arrow files.
         images: the columns with images: structs with the field ``bytes``, or plain bytes.
         remedy: what to do if a file does not have these columns.
-
-    Raises: DataError, which names the file, if a file is not complete or lacks one of these columns.
     """
     number = 0
     for file in files:
@@ -134,10 +126,7 @@ def table_rows(files: Iterable[Path], images: Sequence[str], remedy: str = FETCH
 
 
 def column_names(file: Path) -> list[str]:
-    """Return the names of a table's columns.
-
-    Raises: DataError, which names the file, if it is not a complete Parquet or Arrow file.
-    """
+    """Return the names of a table's columns."""
     with _opened(file) as table:
         return list(table.schema.names)
 
@@ -146,7 +135,6 @@ def class_names(file: Path, column: str) -> list[str]:
     """Return the names of the classes that a column of numbers stands for, as datasets keeps them in the file.
 
     Returns: the names; an empty list if the file has none.
-    Raises: DataError, which names the file, if it is not a complete Parquet or Arrow file.
     """
     with _opened(file) as table:
         kept = (table.schema.metadata or {}).get(b"huggingface", b"{}")
@@ -187,7 +175,6 @@ class _Parquet:
         return found
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 
@@ -310,8 +297,6 @@ def release_files(options: ReadOptions, benchmark: str, hub: str, kinds: Sequenc
         benchmark: its name, which is that of its folder in a data folder.
         hub: the name of the data set on the hub.
         kinds: the patterns of the files' names.
-
-    Raises: DataError if the release is in two places, or cannot be fetched.
     """
     fetched = (
         [dataset_folder(hub, list(kinds) + [f"**/{kind}" for kind in kinds])]
@@ -343,13 +328,10 @@ def by_kind(
         items: the rows.
         kind_of: returns the kind of a row, or raises DataError.
         wanted: the kinds to keep.
-
-    Raises: DataError if a row cannot be read, or if the id of a case is repeated in its kind.
     """
     cases: dict[str, dict[str, Case]] = {kind: {} for kind in wanted}
 
     def add(item: Item) -> None:
-        """Add the case of a row to those of its kind."""
         kind = kind_of(item.record)
         if kind in cases:
             case = make(item)

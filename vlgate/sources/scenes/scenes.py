@@ -33,10 +33,7 @@ WRITTEN = (1980, 1, 1, 0, 0, 0)  # the earliest time that an archive can hold
 
 
 def shipped(task_ids: Iterable[str]) -> Iterator[Task]:
-    """Read the tasks of these ids, in their order; their images are drawn when they are loaded.
-
-    Raises: DataError if the file lacks one.
-    """
+    """Read the tasks of these ids, in their order; their images are drawn when they are loaded."""
     with ZipFile(FILE) as archive:
         there = frozenset(archive.namelist())
         for task_id in task_ids:
