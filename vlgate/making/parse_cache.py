@@ -32,7 +32,6 @@ def cache_folder() -> Path:
 
 
 def cached_parser(name: str, folder: Path | None) -> Parser:
-    """Load a spaCy pipeline, with a cache in ``folder`` if one is given."""
     from vlgate.perturb.text.spacy_parser import spacy_parser
 
     parser = spacy_parser(name)
@@ -43,7 +42,6 @@ class CachedParser:
     """A parser whose parses are kept in a folder."""
 
     def __init__(self, parser: Parser, folder: Path) -> None:
-        """Open the database, and make the folder if it is not there."""
         self.name = parser.name
         self.file = folder / FILE
         self._parser = parser

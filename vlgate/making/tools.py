@@ -142,7 +142,6 @@ class ToolOptions:
     cache: Path | None = None
 
     def value(self, name: ToolName) -> str | None:
-        """Return the value of a tool's option, None if the tool is not there."""
         return self.named.get(name) or TOOLS[name].default
 
 
@@ -154,7 +153,6 @@ class Tools:
         self._built: dict[ToolName, Any] = {}
 
     def has(self, name: ToolName) -> bool:
-        """Return whether a tool is there: it has a default, or its option is given."""
         return self.options.value(name) is not None
 
     def require(self, name: ToolName) -> None:
@@ -174,25 +172,21 @@ class Tools:
 
     @property
     def parser(self) -> Parser:
-        """What parses texts; parses are kept in the cache."""
         found: Parser = self._tool("parser")
         return found
 
     @property
     def mlm(self) -> GapFiller:
-        """What fills gaps."""
         found: GapFiller = self._tool("mlm")
         return found
 
     @property
     def nli(self) -> Entailment:
-        """What says whether a text entails another."""
         found: Entailment = self._tool("nli")
         return found
 
     @property
     def grammar(self) -> Grammaticality:
-        """What says how grammatical a text is."""
         found: Grammaticality = self._tool("grammar")
         return found
 
@@ -204,13 +198,11 @@ class Tools:
 
     @property
     def lm(self) -> TextModel:
-        """What measures how plausible a text is."""
         found: TextModel = self._tool("lm")
         return found
 
     @property
     def frequency(self) -> WordTable:
-        """The frequency of words."""
         found: WordTable = self._tool("frequency")
         return found
 

@@ -69,13 +69,10 @@ _CONCRETENESS = ("conc.m", "concreteness", "conc")
 
 
 class FileTable:
-    """A table that was read from a file."""
-
     def __init__(self, values: Mapping[str, float]) -> None:
         self._values = values
 
     def value(self, word: str) -> float | None:
-        """Return the number of a word in lower case, or None if the table does not have it."""
         return self._values.get(word)
 
 
@@ -83,7 +80,6 @@ class Wordfreq:
     """The frequency of English words in the package wordfreq, as Zipf values from 0 to 8 (van Heuven et al. 2014)."""
 
     def value(self, word: str) -> float | None:
-        """Return the Zipf value of a word in lower case, or None if the package does not know it."""
         from wordfreq import zipf_frequency
 
         return float(zipf_frequency(word, "en")) or None

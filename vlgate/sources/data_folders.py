@@ -67,7 +67,6 @@ def _below(folder: Path, names: Sequence[str]) -> str:
 
 
 def _is_data(folder: Path) -> bool:
-    """Whether a folder holds a user's cases or a benchmark's folder."""
     inside = _names(folder)
     own = any(name.rpartition(".")[2] in SUFFIXES for name in _names(folder / "cases"))
     return own or any(name in _CASES or (name.lower() in SOURCES and (folder / name).is_dir()) for name in inside)
@@ -93,8 +92,6 @@ MOST = 50
 
 @dataclass(slots=True, kw_only=True)
 class EveryError:
-    """What the folders hold: the tasks without the wrong records, and the errors of these by their messages."""
-
     tasks: list[Task] = field(default_factory=list)
     errors: dict[str, DataError] = field(default_factory=dict)
 

@@ -36,7 +36,6 @@ class Row:
 
 
 def rows_of(file: Path) -> list[Row]:
-    """Return the records of a file."""
     if file.is_dir():
         raise OptionError(f"{file}: is a folder; name the files in it, such as {file}/*")
     if not file.is_file():

@@ -81,7 +81,6 @@ class _Index:
     tasks: set[str] = field(default_factory=set)
 
     def add(self, target: Target) -> None:
-        """Take a request."""
         kind, image, _ = target.key
         for form in target.forms:
             self.by_text[kind, form].append(target)
@@ -93,7 +92,6 @@ class _Index:
 
 
 def join(recordings: Sequence[Recording], tasks: Sequence[Task]) -> Joined:
-    """Join the records of files with the requests of tasks."""
     kinds = {_kind(record) for recording in recordings for record in recording.records}
     index = _Index()
     for target in (target for task in tasks for target in _targets(task, kinds)):

@@ -186,7 +186,6 @@ _FORMS: Mapping[str, Callable[[Fields], bool]] = MappingProxyType(
 
 
 def _first(fields: Fields, names: Sequence[str]) -> str:
-    """The first of the names that the fields have, or an empty string."""
     return next((name for name in names if name in fields), "")
 
 
@@ -327,7 +326,6 @@ def _inspect(row: Row) -> Recorded:
 
 
 def _said(content: Any) -> str:
-    """The text of a message, whose content may be a list of parts."""
     if isinstance(content, str):
         return content
     return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")

@@ -254,7 +254,6 @@ def _side(record: Record, field: str) -> int:
 
 
 def _corners(record: Record, field: str) -> tuple[float, float, float, float]:
-    """The left, upper, right and lower edge of a box."""
     box = record.fields.get(field)
     if type(box) is not list or len(box) != 4 or any(type(one) not in {int, float} for one in box):
         record.reject(field, "four numbers")

@@ -42,7 +42,6 @@ _BESIDE_IMAGES = {"file_name", "coco_url", "license"}
 
 
 def content_of(file: Path) -> Content:
-    """Return which input a file holds."""
     head = _head(file)
     keys, broken = _keys(head)
     first, below, third = (keys.get(depth, set()) for depth in (1, 2, 3))
@@ -110,7 +109,6 @@ class ImageFolder:
     """A folder of images, which are named by their path in it or by their name without an extension."""
 
     def __init__(self, folder: Path) -> None:
-        """Name the folder."""
         if not folder.is_dir():
             raise OptionError(f"--images {folder}: there is no such folder; name the folder of the images")
         self._folder = folder
@@ -123,11 +121,9 @@ class ImageFolder:
         return self._by_stem.get(stem(plain), image)
 
     def has(self, image: str) -> bool:
-        """Return whether the folder has an image with a name."""
         return is_plain(plain_path(image)) and (self._folder / self.name(image)).is_file()
 
     def found(self, images: Collection[str]) -> int:
-        """Return how many of some images the folder has."""
         found = sum(self.has(image) for image in images)
         if images and not found:
             example = next(iter(images))

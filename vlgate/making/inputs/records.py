@@ -105,7 +105,6 @@ class Interactions:
 
 
 def whole(file: Path, remedy: str) -> Record:
-    """Return a file that is one JSON object as a record."""
     content = read_json(file)
     if type(content) is not dict:
         raise DataError(file, None, "is not an object", remedy)
@@ -133,13 +132,11 @@ def any_text(record: Record, field: str) -> str:
 
 
 def identity(record: Record, field: str) -> str:
-    """Return the integer or text in ``field`` as a text."""
     value: Any = record.fields.get(field)
     return str(value) if type(value) is int else record.text(field)
 
 
 def origin(record: Record) -> str:
-    """Return the name of a record's file, and the record."""
     return f"{record.file.name}, {record.id}"
 
 

@@ -125,7 +125,6 @@ _TOP = 20  # fillings of each length that are asked for
 
 
 def _parsed(inputs: Sequence[Caption], work: Work) -> dict[str, Parsed]:
-    """Parse the captions and the other captions of their images, each text once."""
     texts = list(dict.fromkeys(text for one in inputs for text in (one.text, *one.others)))
     return dict(zip(texts, work.tools.parser.parse(texts), strict=True))
 

@@ -38,7 +38,6 @@ _OF_BOXES = frozenset(("size", "location"))
 
 
 def graph_of(one: GraphInput) -> SceneGraph:
-    """Return an input as a scene graph."""
     if isinstance(one, SceneGraph):
         return one
     if isinstance(one, Frame):
@@ -251,7 +250,6 @@ def balanced(items: Sequence[Item], seed: int) -> Selected:
 
 
 def _few(items: Sequence[Item]) -> Selected:
-    """The first ``_EACH`` items of each caption of an image."""
     taken: Counter[tuple[str, str]] = Counter()
     left = []
     for item in items:

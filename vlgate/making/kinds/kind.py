@@ -42,8 +42,6 @@ class Made:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A candidate in a set, with the id of its case."""
-
     id: str
     image: str
     origin: str
@@ -171,7 +169,6 @@ KINDS: Mapping[str, str] = MappingProxyType(
 
 
 def kind(name: str) -> Kind:
-    """Return the kind with a name."""
     if name not in KINDS:
         raise UnknownNameError("kind", name, KINDS)
     module, _, constant = KINDS[name].partition(":")

@@ -142,7 +142,6 @@ def _as_case(pair: QuestionPair) -> Case:
 
 
 def as_page(report: Json) -> str:
-    """Return the content of ``bias.md``."""
     lines = ["# questions", "", "## What text alone gives away", "", "| test | rule | right | questions |"]
     lines.append("|---|---|---|---|")
     for test, one in report["tests"].items():
@@ -187,7 +186,6 @@ SHOWN = 5  # how many unknown names are listed
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the options that only questions have."""
     options = parser.add_argument_group("options of questions only")
     tests = f"the tests to make (default: the six of CARETS; also available: {' and '.join(BEYOND)})"
     options.add_argument("--tests", default=",".join(TESTS), metavar="NAME[,NAME]", help=tests)

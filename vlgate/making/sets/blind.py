@@ -40,7 +40,6 @@ def images(item: Item) -> tuple[str, ...]:
 
 
 def as_task(items: Sequence[Item], name: str, shape: Shape) -> Task:
-    """Return the items as the task of a run, whose images cannot be loaded."""
     cases = tuple(_case(item) for item in items)
     return Task(id=name, capability="foil" if shape == "pair" else "compositional", shape=shape, cases=cases)
 
@@ -87,12 +86,10 @@ class Blind:
 
     @property
     def chance(self) -> float:
-        """What guessing gives."""
         return _CHANCE
 
     @property
     def near(self) -> bool:
-        """Whether it is within ``NEAR`` of chance, or below."""
         return self.value <= _CHANCE + NEAR
 
 
@@ -185,7 +182,6 @@ class Reached:
 
 
 def reached(items: Sequence[Item], shape: Shape) -> Reached:
-    """Return what each probe gets right of a set."""
     return _reached(shortcuts(as_task(items, "made/set", shape)), shape)
 
 

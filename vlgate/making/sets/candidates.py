@@ -21,7 +21,6 @@ Json = dict[str, Any]
 
 
 def as_json(made: Made) -> Json:
-    """Return what one input gave as a JSON value."""
     return {
         "image": made.image,
         "origin": made.origin,
@@ -32,7 +31,6 @@ def as_json(made: Made) -> Json:
 
 
 def from_json(value: Mapping[str, Any]) -> Made:
-    """Return what ``as_json`` has coded."""
     candidates = tuple(_decoded(one) for one in value["candidates"])
     found = Found(candidates=candidates, refused=tuple(value["refused"]))
     return Made(image=value["image"], origin=value["origin"], found=found, extra=tuple(value["extra"]))

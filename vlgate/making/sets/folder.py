@@ -111,8 +111,6 @@ _OPTIONS = "options.json"
 
 
 class SetFolder:
-    """The folder of one set."""
-
     def __init__(self, folder: Path, options: Mapping[str, Any]) -> None:
         self.folder = folder
         self._work = folder / _WORK
@@ -120,7 +118,7 @@ class SetFolder:
         self.resumed = False
 
     def open(self, *, overwrite: bool) -> None:
-        """Make the folder ready for a run; ``resumed`` says whether an interrupted run with the same options goes on."""
+        """Make the folder ready for a run; ``resumed`` says whether an interrupted run goes on."""
         self.resumed = self._same()
         if not overwrite:
             self._refuse_used()
@@ -130,7 +128,6 @@ class SetFolder:
             write_whole(self._work / _OPTIONS, self._options)
 
     def discard(self) -> None:
-        """Remove the blocks."""
         shutil.rmtree(self._work, ignore_errors=True)
 
     def close(self) -> None:
@@ -138,14 +135,12 @@ class SetFolder:
             self.discard()
 
     def block(self, number: int) -> Any:
-        """Return the content of a block of an earlier run, None if there is none."""
         try:
             return json.loads((self._work / f"{number:06d}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
 
     def keep(self, number: int, content: Any) -> None:
-        """Keep a block."""
         write_whole(self._work / f"{number:06d}.json", json.dumps(content, ensure_ascii=False))
 
     def finish(self, files: Mapping[str, str], report: Mapping[str, str], *, overwrite: bool) -> None:
@@ -222,7 +217,6 @@ _REMEDY = "replace it with --overwrite, or name another folder"
 
 
 def _files_of(report: Path) -> Sequence[str]:
-    """Return the files of the set that a report is about, as far as they are plain names."""
     try:
         names = json.loads(report.read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):

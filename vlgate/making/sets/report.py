@@ -176,7 +176,6 @@ def _edits(pairs: Sequence[tuple[str, str]]) -> Json:
 
 
 def as_page(report: Json) -> str:
-    """Return the content of ``bias.md``."""
     return "\n".join(
         [
             f"# {report['kind']}: {report['cases']:,} cases, {report['images']:,} images",

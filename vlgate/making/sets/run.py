@@ -58,8 +58,6 @@ _ENOUGH = 3  # candidates for each case of --limit, before the set is chosen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeSet:
-    """A set as it was written: its items, and its report."""
-
     items: tuple[Item, ...]
     report: Mapping[str, Any]
 
@@ -176,8 +174,6 @@ def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
 
 
 class _Progress:
-    """Tells from time to time how far a run is."""
-
     def __init__(self, say: Say, inputs: int, name: str) -> None:
         self._say = say
         self._inputs = inputs

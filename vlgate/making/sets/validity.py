@@ -73,7 +73,6 @@ def of_classes(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Balance:
 
 
 def of_words(pairs: Iterable[tuple[str, str]]) -> Balance:
-    """Count the words of captions and of their foils, in lower case."""
     return of_classes((words(caption), words(foil)) for caption, foil in pairs)
 
 
@@ -207,7 +206,6 @@ def _false(item: Item, image: str) -> list[str]:
 
 
 def _of(item: Item, image: str) -> Sequence[tuple[str, str]]:
-    """Return the contrasts of one of an item's images; those of a swap stand in the order of its images."""
     pairs, names = contrasts(item.candidate), images(item)
     return pairs if len(names) == 1 else [pair for name, pair in zip(names, pairs, strict=True) if name == image]
 

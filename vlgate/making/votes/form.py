@@ -74,12 +74,10 @@ class Item:
 
     @property
     def right(self) -> Answer:
-        """The answer that finds the item valid."""
         return "first" if self.caption_first else "second"
 
 
 def can_be_asked(task: Task) -> bool:
-    """Return whether the cases of a task have true and false texts."""
     return task.shape in _ASKED
 
 
@@ -98,7 +96,6 @@ def items_of(task: Task, seed: int) -> tuple[Item, ...]:
 
 
 def shuffled(items: Iterable[Item], seed: int) -> tuple[Item, ...]:
-    """Return the items in the random order of a form."""
     ordered = sorted(items, key=lambda item: item.id)
     quick_generator(f"{seed}:votes").shuffle(ordered)
     return tuple(ordered)
@@ -231,7 +228,6 @@ def _beside(images: Sequence[LazyImage], file: Path, side: int) -> Iterator[str]
 
 
 def _jpeg(image: LazyImage, side: int) -> bytes:
-    """Return an image as JPEG, made smaller if its longest side is above ``side``, without the file's metadata."""
     small = image.load()
     small.thumbnail((side, side))
     stream = BytesIO()

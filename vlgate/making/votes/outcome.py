@@ -54,7 +54,6 @@ def is_unanimous(item: Item, votes: Mapping[str, Answer], voters: int = 3) -> bo
 
 
 def agreement(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Agreement:
-    """Return the line of the table for some items."""
     valid = [item for item in items if is_valid(item, ballots[item.id], voters)]
     return Agreement(
         items=len(items),
@@ -165,7 +164,6 @@ def _content(result: Outcome) -> dict[str, object]:
 
 
 def report(result: Outcome) -> Iterator[str]:
-    """Yield the lines of the table, with the columns of VALSE's Table 5, the dropped cases and the annotators."""
     yield "| task | items | valid (%) | unanimous (%) | alpha | alpha, valid |"
     yield "|---|---|---|---|---|---|"
     for task, line in result.table.items():

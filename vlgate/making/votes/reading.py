@@ -38,8 +38,6 @@ class Votes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """One vote as a file has it."""
-
     file: Path
     record: str
     form: str
@@ -49,7 +47,6 @@ class _Row:
 
 
 def read_votes(files: Sequence[Path], items: Sequence[Item]) -> Votes:
-    """Return the votes of all files on these items."""
     left_out: Counter[str] = Counter()
     taken: dict[str, dict[str, _Row]] = {item.id: {} for item in items}
     name = digest(items)

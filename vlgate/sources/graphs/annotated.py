@@ -50,7 +50,6 @@ class Annotated:
 
 
 def tasks(options: ReadOptions, wanted: Collection[str]) -> Iterator[Task]:
-    """Yield a task ``scene-graphs/<test>`` for each wanted test; see ``scene_graphs.generated.read``."""
     files = find_graphs(options.folders) if wanted else []
     if not files:
         return
@@ -108,7 +107,6 @@ class GraphImages:
         self._paths = ImagePaths(folders=options.folders, homes=homes)
 
     def find(self, name: str, file: Path) -> LazyImage:
-        """Return the image of a graph in a file."""
         if _numbered(name):
             return self._numbers.find("gqa", name, file=file, record=f"graph {name!r}")
         return self._paths.find(Record(file, f"graph {name!r}", {}), name)
@@ -132,7 +130,6 @@ def _numbered(name: str) -> bool:
 
 
 def generator_of(found: Annotated, ontology: Ontology, files: Sequence[Path]) -> Generator:
-    """Return the generator of questions about some graphs."""
     try:
         return Generator(Corpus(found.graphs, ontology))
     except ValueError as error:

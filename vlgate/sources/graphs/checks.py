@@ -149,7 +149,6 @@ class Faults:
             self.errors.append(self.error(where, reason, shown))
 
     def error(self, where: str, reason: str, shown: str) -> DataError:
-        """Return the error for a fault."""
         return DataError(self.file, where, f"has {reason}: {shown}", self.remedy)
 
     def refuse_unknown(self, fields: Mapping[str, Any], known: Collection[str], where: str) -> None:
@@ -172,7 +171,6 @@ def normal_name(name: str) -> str | None:
 
 
 def shown(value: object) -> str:
-    """Return a short text for a value of any size, for messages."""
     if isinstance(value, (dict, list)):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
     text = repr(value) if value is not None else "null"
@@ -195,7 +193,6 @@ class Checker:
     _seen: set[str] = field(default_factory=set)
 
     def graph(self, name: object, fields: Any, repeated: tuple[str, ...] = ()) -> SceneGraph | None:
-        """Return a graph without faults; None if it is left out as a whole."""
         where = f"graph {shown(name)}"
         for key in repeated:
             self.faults.found(where, "a repeated key in one object", repr(key))

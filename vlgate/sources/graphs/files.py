@@ -74,7 +74,7 @@ def read_graphs(
 
 
 def graph_faults(path: Path, size_of: SizeOf | None = None) -> list[DataError]:
-    """Return the error of each fault in a file of scene graphs, its words included, in the order of the file."""
+    """Return the error of each fault in a file of scene graphs and its words, in their order."""
     found = Faults(path, "leave out", Counter(), OWN_REMEDY, [])
     for _ in _read(path, found, size_of):
         pass

@@ -147,7 +147,6 @@ _COPIED = ("x", "y", "w", "h", "attributes")
 
 
 def visual_genome_graphs(listed: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    """Yield the graphs of a list of Visual Genome, in the order of the list."""
     for member in listed:
         name = image_of(member.value)
         where = f"graph {shown(name)}, in place {member.key}"
@@ -306,7 +305,6 @@ def _described(objects: Any, given: dict[str, Any], where: str, faults: Faults) 
 
 
 def gqa_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    """Yield the graphs of a file of GQA, in the order of the file."""
     for member in members:
         if type(member.value) is not dict:
             hint = f"{shown(member.value)} (in a file of your own: {nearest(member.key, OWN_KEYS)})"
@@ -323,7 +321,6 @@ RELATION = ("name", "object")
 
 
 def own_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    """Yield the graphs of a user's own file, in the order of the file."""
     for member in members:
         if member.layout == "beside":
             words(member, checker.faults)

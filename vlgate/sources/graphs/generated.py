@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.perturb.question_tests import BEYOND, TESTS, Test
-from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.source import ReadOptions, Source
 from vlgate.types import Shape, Task
 
 # Finding scene graphs in data folders; apart from reading them, because every run on a data folder needs it.
@@ -49,18 +48,10 @@ def find_graphs(folders: Sequence[Path]) -> list[Path]:
 
 GENERATED: tuple[Test, ...] = (*TESTS, *BEYOND)
 
-SHAPES: Mapping[str, Shape] = MappingProxyType({f"scene-graphs/{test}": "questions" for test in GENERATED})
-"""The shape of each task, by id."""
 
-
+# Faulty parts of a graph are left out and counted, because real data have them; ``vlgate make`` is strict by default.
+# If the graphs give no question for one of several wanted tests, its task has no cases and says why.
 def read(options: ReadOptions) -> Iterator[Task]:
-    """Yield the wanted tasks, each with ``options.pairs`` question pairs, if a data folder holds scene graphs.
-
-    Faulty parts of a graph are left out and counted, because real data have them; ``vlgate make`` is strict by
-    default. If enough images are in the data folders, only the graphs of these images are used (see
-    ``annotated.ENOUGH``). If the graphs give no question for one of several wanted tests, its task has no cases
-    and says why.
-    """
     wanted = [test for test in GENERATED if options.wanted(f"scene-graphs/{test}")]
     if not wanted or not find_graphs(options.folders):
         return
@@ -69,3 +60,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
     from vlgate.sources.graphs.annotated import tasks
 
     yield from tasks(options, wanted)
+
+
+SHAPES: Mapping[str, Shape] = {f"scene-graphs/{test}": "questions" for test in GENERATED}
+SCENE_GRAPHS = Source(read=read, shapes=SHAPES)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from vlgate.errors import ImageError
 from vlgate.perturb.images import perturbed
-from vlgate.perturb.questions import Made, QuestionPair, Test
 from vlgate.perturb.scene_graph import Box
 from vlgate.types import Ask, Capability, Case, LazyImage, Recipe, Task, recipe_of
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a run of the shipped scenes loads no generator of questions
     from PIL.Image import Image
+
+    from vlgate.perturb.questions import Made, QuestionPair, Test
 
 
 # The image of a perturbed question, which is perturbed by the boxes of its scene graph when it is loaded.
@@ -29,7 +30,6 @@ class FittedLoad:
     origin: str
 
     def __call__(self) -> Image:
-        """Return the image."""
         try:
             return self.made.load()
         except ValueError as error:
@@ -37,7 +37,6 @@ class FittedLoad:
             raise ImageError(self.made.key, f"does not fit {self.origin} ({error})", remedy) from None
 
     def recipe(self) -> Recipe | None:
-        """Return what the perturbed image is made of."""
         return recipe_of(self.made)
 
 

@@ -88,11 +88,9 @@ class _Pieces:
         self.piece = self._held = b""
 
     def graph_ended(self) -> None:
-        """Reset the count of a graph's bytes."""
         self._since = 0
 
     def read(self, size: int) -> bytes:
-        """Return the next piece of the file."""
         if size == 0:  # ijson calls read(0) to find out whether it gets bytes or text
             return b""
         self.start += len(self.piece)

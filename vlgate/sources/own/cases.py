@@ -17,7 +17,7 @@ from vlgate.sources.own.files import REMEDY, own_files, own_records
 from vlgate.sources.own.kinds import CaseKind, Find, kind_of
 from vlgate.sources.reading.image_paths import ImagePaths
 from vlgate.sources.reading.records import Places, Record, passed_over
-from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.source import ReadOptions, Source
 from vlgate.sources.reading.text_files import collector_paused
 from vlgate.sources.registry import SOURCES
 from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of
@@ -29,7 +29,6 @@ _FORM = "[left, top, width, height] in pixels"
 
 
 def boxed(record: Record, find: Find) -> Find:
-    """Return a function that finds the region of an image, the ``box`` of a record."""
     box = record.fields["box"]
     if not _is_list(box):
         record.reject("box", f"a list of four numbers, {_FORM}")
@@ -109,7 +108,6 @@ _TASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+"
 
 
 def shapes(folders: Sequence[Path]) -> Mapping[str, Shape]:
-    """Return the shape of each task in the user's files, by id."""
     return {task: kind.shape for task, kind in _kinds(folders).items()}
 
 
@@ -176,7 +174,7 @@ def _task(record: Record) -> str:
     if not _TASK.fullmatch(task):
         record.reject("task", "a name of two or more parts such as 'mine/spatial'")
     taken = task.partition("/")[0]
-    if taken in SOURCES and SOURCES[taken] != __name__:
+    if taken in SOURCES and taken != "own":
         raise record.error(f"task {task!r} begins with {taken!r}, which is the name of a benchmark")
     return task
 
@@ -213,3 +211,6 @@ def _tags(record: Record) -> dict[str, str]:
         record.reject("tags", "an object of strings, numbers or booleans, its names of printable characters")
     texts = record.nested("tags") if tags else record
     return {name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()}
+
+
+OWN = Source(read=read, shapes=shapes)

@@ -25,7 +25,6 @@ YES_NO = ("yes", "no")
 
 
 def question_pair(record: Record, find: Find) -> Asked:
-    """Return the requests and the truths of an original question and its perturbed partner."""
     answers = _answer(record, "answer"), _answer(record, "perturbed_answer")
     choices = _choices(record, answers)
     plain = [plain_text(answer) for answer in answers]
@@ -49,7 +48,6 @@ def twins(record: Record, find: Find) -> Asked:
 
 
 def single(record: Record, find: Find) -> Asked:
-    """Return the request and the truth of one question whose answer is yes or no."""
     answer = plain_text(_answer(record, "answer"))
     if answer not in YES_NO:
         record.reject("answer", "yes or no, unless the line has a perturbed question too")
@@ -58,7 +56,6 @@ def single(record: Record, find: Find) -> Asked:
 
 
 def crossed(record: Record, find: Find) -> Asked:
-    """Return the requests and the truths of two questions about two images."""
     found, asked = two_images(record, find), record.texts("questions", 2)
     rows = record.fields.get("answers")
     if type(rows) is not list or len(rows) != len(found) or any(type(row) is not list for row in rows):
@@ -85,7 +82,6 @@ def _refuse_not_crossed(record: Record, asked: tuple[str, ...], answers: tuple[s
 
 
 def two_images(record: Record, find: Find) -> list[LazyImage]:
-    """Return the two images of a line."""
     names = record.texts("images", 2)
     images = [find(record, name) for name in names]
     if images[0] == images[1]:
@@ -101,7 +97,7 @@ def plain_text(text: str) -> str:
 
 
 def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple[str, ...]) -> None:
-    """Refuse texts that are also among others: case, spaces, closing punctuation and Unicode form make no difference."""
+    """Refuse texts that are among others; case, spaces, closing punctuation and Unicode form make no difference."""
     known = set(map(plain_text, others))
     for text in texts:
         if plain_text(text) in known:
@@ -137,14 +133,12 @@ def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def pair(record: Record, find: Find) -> Asked:
-    """A caption and its foil."""
     image, texts = find(record, record.text("image")), (record.text("caption"), record.text("foil"))
     refuse_same(record, "caption and foil are", texts[:1], texts[1:])
     return tuple(Match(image=image, text=text) for text in texts), (True, False)
 
 
 def choice(record: Record, find: Find) -> Asked:
-    """A caption and several foils."""
     image = find(record, record.text("image"))
     caption, foils = record.text("caption"), record.texts("foils")
     refuse_same(record, "caption and foil are", (caption,), foils)
@@ -153,7 +147,6 @@ def choice(record: Record, find: Find) -> Asked:
 
 
 def image_choice(record: Record, find: Find) -> Asked:
-    """A caption, the image that it belongs to, and other images."""
     names = record.text("image"), *record.texts("other_images")
     images = [find(record, name) for name in names]
     if images[0] in images[1:]:
@@ -163,7 +156,6 @@ def image_choice(record: Record, find: Find) -> Asked:
 
 
 def statement(record: Record, find: Find) -> Asked:
-    """A statement that is true or false."""
     truth = record.fields.get("is_true")
     if type(truth) is not bool:
         record.reject("is_true", "true or false")
@@ -171,7 +163,6 @@ def statement(record: Record, find: Find) -> Asked:
 
 
 def quad(record: Record, find: Find) -> Asked:
-    """Two images and a caption of each."""
     images = two_images(record, find)
     captions = record.texts("captions", 2)
     refuse_same(record, "the captions are", captions[:1], captions[1:])
@@ -179,12 +170,10 @@ def quad(record: Record, find: Find) -> Asked:
 
 
 def sentence_set(record: Record, find: Find) -> Asked:
-    """Two true and two false sentences."""
     return _sentences(record, find, record.texts("true", 2), record.texts("false", 2))
 
 
 def two_true(record: Record, find: Find) -> Asked:
-    """Two true sentences and a false one."""
     return _sentences(record, find, record.texts("true", 2), (record.text("false"),))
 
 
@@ -218,7 +207,6 @@ class CaseKind:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """All fields that a line can have."""
         return (*ANYWHERE, *self.needed, *self.allowed)
 
     @property
@@ -297,7 +285,6 @@ _EVERY = (*_KINDS.values(), _TWO_TRUE, *_PAIRS.values(), _TWINS, _SINGLE)
 
 
 def kind_of(record: Record) -> CaseKind:
-    """Return the kind of case of a line."""
     marks = [mark for mark in (*_KINDS, "question") if mark in record.fields]
     if "prior" in record.fields and not marks:
         return _TWINS

@@ -85,8 +85,6 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
-    """The source of figures: the name, citation and address of a paper."""
-
     name: str
     citation: str
     url: str

@@ -253,7 +253,6 @@ class _Search:
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """The folders that are searched."""
         return tuple(folder / place for folder in self.listings for place in self.source.folders)
 
     def path(self, identity: Identity, name: str, asked: _Asked) -> str | None:
@@ -317,7 +316,6 @@ def _files(folder: Path, depth: int, prefix: str = "") -> Iterator[str]:
 
 
 def _shared_photographs(file: Path) -> Iterator[tuple[int, int]]:
-    """Yield (COCO id, VG id) from the file ``TWINS`` of a data folder, if there is one."""
     if not file.is_file():
         return
     content = read_json(file)

@@ -102,7 +102,6 @@ class ImagePaths:
         return [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110  # a name that is too long is in no folder
 
     def _names(self, folder: Path) -> dict[str, list[str]]:
-        """The names in a folder by their NFC forms."""
         if folder not in self._listed:
             names: dict[str, list[str]] = {}
             with suppress(OSError):

@@ -28,8 +28,6 @@ _BROKEN_ZIP = (BadZipFile, OSError, KeyError, EOFError, ValueError, RuntimeError
 
 @dataclass(frozen=True, slots=True)
 class ZipLoad:
-    """Decodes the image in a member of a ZIP file."""
-
     file: str
     member: str
     key: str
@@ -38,14 +36,11 @@ class ZipLoad:
         return _from_zip(self.file, self.member, self.key)
 
     def recipe(self) -> Recipe:
-        """Return the content of the ZIP file, and the member."""
         return ("zip", FileContent(self.file), self.member)
 
 
 @dataclass(frozen=True, slots=True)
 class TableLoad:
-    """Decodes the image in a row of a Parquet or Arrow file."""
-
     file: str
     column: str
     place: tuple[int, int]
@@ -55,7 +50,6 @@ class TableLoad:
         return _from_table(self.file, self.column, self.place, self.key)
 
     def recipe(self) -> Recipe:
-        """Return the content of the file, and the place in it."""
         return ("parquet", FileContent(self.file), self.column, self.place)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -42,7 +42,6 @@ def noting() -> Iterator[list[DataError]]:
 
 
 def leave_out(error: DataError) -> None:
-    """Note the error of one record."""
     noted = _NOTED.get()
     if noted is None or error.record is None:
         raise error
@@ -92,7 +91,6 @@ class Record:
     remedy: str = FETCH_AGAIN
 
     def text(self, field: str) -> str:
-        """Return the string in ``field``."""
         value = self.fields.get(field)
         if type(value) is not str:
             self.reject(field, "a string")
@@ -103,7 +101,6 @@ class Record:
         return value
 
     def count(self, field: str) -> int:
-        """Return the integer of at least 0 in ``field``."""
         value = self.fields.get(field)
         if type(value) is not int or value < 0:
             self.reject(field, "an integer of at least 0")
@@ -119,7 +116,6 @@ class Record:
         return int(value) if type(value) is str and re.fullmatch("[0-9]{1,18}", value) else self.count(field)
 
     def nested(self, field: str) -> Record:
-        """Return the object in ``field`` as a record whose id ends with the field's name."""
         value = self.fields.get(field)
         if type(value) is not dict:
             self.reject(field, "an object")
@@ -138,12 +134,15 @@ class Record:
         part = Record(self.file, f"{self.id}, field {field!r}", dict(zip(names, values, strict=True)), self.remedy)
         return tuple(part.text(name) for name in names)
 
+    @property
+    def record(self) -> Record:
+        """The record itself, beside rows and groups of rows that have one."""
+        return self
+
     def error(self, expected: str, remedy: str = "") -> DataError:
-        """Return an error that names this file and record, for the caller to raise."""
         return DataError(self.file, self.id, expected, remedy or self.remedy)
 
     def reject(self, field: str, wanted: str) -> NoReturn:
-        """Raise the error that says that ``field`` is missing, or what it holds instead of ``wanted``."""
         if field not in self.fields:
             raise self.error(f"field {field!r} is missing ({instead_of(field, self.fields)})")
         raise self.error(f"field {field!r} is {shown(self.fields[field])}, expected {wanted}")
@@ -155,13 +154,25 @@ def keyed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
     yield from each(lambda member: _record(file, *member, remedy), members)
 
 
-def listed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
-    """Yield the records of a file that is one list; the id of a record is its position, from 0."""
+def listed_records(file: Path, remedy: str = FETCH_AGAIN, fields: Sequence[str] = ()) -> Iterator[Record]:
+    """Yield the records of a file that is one list; the id of a record is its position, from 0.
+
+    With ``fields``, each record is a list of so many values, which get these names.
+    """
     content = read_json(file, remedy)
     if type(content) is not list:
         raise DataError(file, None, f"is {shown(content)}, expected a list of records", remedy)
-    members = ((str(number), fields) for number, fields in enumerate(content) if not _passed(file, str(number)))
-    yield from each(lambda member: _record(file, *member, remedy), members)
+
+    def record(member: tuple[str, Any]) -> Record:
+        name, value = member
+        if not fields:
+            return _record(file, name, value, remedy)
+        if type(value) is not list or len(value) != len(fields):
+            raise DataError(file, name, f"is {shown(value)}, expected a list of {', '.join(fields)}", remedy)
+        return Record(file, name, dict(zip(fields, value, strict=True)), remedy)
+
+    members = ((str(number), value) for number, value in enumerate(content) if not _passed(file, str(number)))
+    yield from each(record, members)
 
 
 def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
@@ -204,7 +215,6 @@ def passing_over(places: Places) -> Iterator[None]:
 
 
 def passed_over() -> Places:
-    """Return the records that are left out now."""
     return _PASSED.get()
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.images.files import file_image, missing_image
 from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.packed import arrow_batches, table_image
 from vlgate.sources.reading.records import Record, each
-from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.source import Item, ReadOptions, TaskRow
 from vlgate.sources.reading.text_files import FETCH_AGAIN
-from vlgate.types import Case, LazyImage
+from vlgate.types import Case, LazyImage, Task
 
 # Data sets of the Hugging Face hub, fetched with the user's own token if a protocol needs them.
 
@@ -77,7 +77,6 @@ class Row:
     outside: frozenset[str] = frozenset()
 
     def image(self, key: str, column: str) -> LazyImage:
-        """Return the image in a column of the row; it is decoded when a model asks for it."""
         table = self.record.file
         if column not in self.outside or column not in self.paths:
             return table_image(key, table, column, self.place)
@@ -126,7 +125,6 @@ def table_rows(files: Iterable[Path], images: Sequence[str], remedy: str = FETCH
 
 
 def column_names(file: Path) -> list[str]:
-    """Return the names of a table's columns."""
     with _opened(file) as table:
         return list(table.schema.names)
 
@@ -307,39 +305,45 @@ def release_files(options: ReadOptions, benchmark: str, hub: str, kinds: Sequenc
     return table_files([folder / place for folder in whole for place in _INSIDE], kinds)
 
 
-class WithRecord(Protocol):
-    """A row of a table, or several rows that make one case."""
-
-    @property
-    def record(self) -> Record:
-        """The fields, and the place that errors name."""
+def refuse_both(file: Path | None, tables: Sequence[Path]) -> None:
+    """Refuse cases that a data folder holds in the authors' file and in tables."""
+    if file is not None and tables:
+        raise DataError(file, None, f"is the release, and so is {tables[0]}", "keep one of them")
 
 
-Item = TypeVar("Item", bound=WithRecord)
-
-
-def by_kind(
-    make: Callable[[Item], Case], items: Iterable[Item], kind_of: Callable[[Record], str], wanted: Collection[str]
-) -> dict[str, tuple[Case, ...]]:
-    """Return the cases of each wanted kind, if the rows of one table are of several kinds.
+def tasks_by_kind(
+    items: Iterable[Item],
+    column: str,
+    make: Callable[[Item], Case],
+    rows: Mapping[str, TaskRow],
+    wanted: Callable[[str], bool],
+    note: str = "",
+) -> Iterator[Task]:
+    """Yield the tasks that have cases among the rows of one table.
 
     Args:
-        make: makes the case of a row; it is called for the wanted kinds only.
-        items: the rows.
-        kind_of: returns the kind of a row, or raises DataError.
-        wanted: the kinds to keep.
+        items: the rows, or groups of rows.
+        column: the column with the kind of a row, which tells its task.
+        make: makes the case of a row; it is called for the wanted tasks only.
+        rows: the tasks by kind.
+        wanted: whether a task is wanted.
+        note: the note of the tasks.
     """
-    cases: dict[str, dict[str, Case]] = {kind: {} for kind in wanted}
+    cases: dict[str, dict[str, Case]] = {kind: {} for kind, row in rows.items() if wanted(row.id)}
 
     def add(item: Item) -> None:
-        kind = kind_of(item.record)
+        kind = item.record.text(column).strip().lower()
+        if kind not in rows:
+            item.record.reject(column, " or ".join(map(repr, rows)))
         if kind in cases:
             case = make(item)
             if cases[kind].setdefault(case.id, case) is not case:
                 raise item.record.error(f"id {case.id} is repeated")
 
-    deque(each(add, items), maxlen=0)
-    return {kind: tuple(found.values()) for kind, found in cases.items()}
+    deque(each(add, items if cases else ()), maxlen=0)
+    for kind, made in cases.items():
+        if made:
+            yield rows[kind].task(made.values(), note=note)
 
 
 def other_form(options: ReadOptions, *patterns: str) -> str:

@@ -39,7 +39,7 @@ def read_json(file: Path, remedy: str = FETCH_AGAIN) -> Any:
 
 
 def read_members(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values of the object that a JSON file holds, one by one, so that few are in memory at once."""
+    """Yield the names and values of the object in a JSON file one by one, so that few are in memory at once."""
     text = read_text(file, remedy)
     try:
         yield from _members(text)
@@ -112,7 +112,6 @@ def parsed(file: Path, text: str, part: slice, remedy: str, *, constants: bool =
 
 
 def read_text(file: Path, remedy: str) -> str:
-    """Return a file's text, which is never empty or blank."""
     try:
         if file.exists() and not file.is_file() and not file.is_dir():  # reading a pipe would block for ever
             raise DataError(file, None, "is not a regular file", "put a file in its place")

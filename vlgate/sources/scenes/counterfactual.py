@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
 
-from vlgate.sources.reading.source import ReadOptions
-from vlgate.types import Shape, Task
+from vlgate.sources.reading.source import ReadOptions, Source, TaskRow, shapes_of
+from vlgate.types import Task
 
-QUESTIONS, CAPTIONS = "counterfactual/questions", "counterfactual/captions"
-SHAPES: Mapping[str, Shape] = MappingProxyType({QUESTIONS: "twin_questions", CAPTIONS: "twin_captions"})
-"""The shape of each task, by id."""
+_QUESTIONS = TaskRow(id="counterfactual/questions", shape="twin_questions", capability="directional")
+_CAPTIONS = TaskRow(id="counterfactual/captions", shape="twin_captions", capability="foil")
 
 
-def read(options: ReadOptions) -> Iterator[Task]:
-    """Yield the wanted tasks for the seed ``options.seed``; no image is drawn, and no folder is read."""
-    if not any(map(options.wanted, SHAPES)):
+def _read(options: ReadOptions) -> Iterator[Task]:
+    if not options.wanted(_QUESTIONS.id) and not options.wanted(_CAPTIONS.id):
         return
     from vlgate.fixtures.scenes import twins  # it loads the looks of all things
 
-    if options.wanted(QUESTIONS):
-        asked = tuple(twins.questions(options.seed))
-        yield Task(id=QUESTIONS, capability="directional", shape=SHAPES[QUESTIONS], cases=asked)
-    if options.wanted(CAPTIONS):
-        yield Task(id=CAPTIONS, capability="foil", shape=SHAPES[CAPTIONS], cases=tuple(twins.captions(options.seed)))
+    for row, cases in ((_QUESTIONS, twins.questions), (_CAPTIONS, twins.captions)):
+        if options.wanted(row.id):
+            yield row.task(cases(options.seed))
+
+
+COUNTERFACTUAL = Source(read=_read, shapes=shapes_of([_QUESTIONS, _CAPTIONS]))

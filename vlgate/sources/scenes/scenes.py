@@ -15,7 +15,7 @@ from vlgate import fixtures
 from vlgate.errors import DataError
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.sources.graphs.generated import GENERATED
-from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.source import ReadOptions, Source
 from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, Shape, Task, images_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ def shipped_version() -> str:
 
 
 def read_contents() -> dict[str, bytes]:
-    """Return the members of the file by name."""
     with ZipFile(FILE) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -61,7 +60,6 @@ def contents(tasks: Iterable[Task]) -> dict[str, bytes]:
 
 
 def write(members: Mapping[str, bytes], file: Path = FILE) -> None:
-    """Write the members into an archive."""
     with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=9) as archive:
         for name, content in members.items():
             archive.writestr(ZipInfo(name, WRITTEN), content, ZIP_DEFLATED)
@@ -179,25 +177,10 @@ def _request(image: LazyImage, text: str, choices: Sequence[str] | None = None) 
 # The tasks about the drawn scenes, which need no data folder.
 
 _FOILS = (
-    "existence",
-    "plurality",
-    "counting-balanced",
-    "counting-small",
-    "counting-adversarial",
-    "relations",
-    "depth",
-    "action-replacement",
-    "actant-swap",
-    "coreference",
-    "foil-it",
-    "attributes",
-    "object-size",
-    "object-location",
-    "attribute-material",
-    "attribute-size",
-    "attribute-state",
-    "relation-action",
-)
+    "existence plurality counting-balanced counting-small counting-adversarial relations depth action-replacement "
+    "actant-swap coreference foil-it attributes object-size object-location attribute-material attribute-size "
+    "attribute-state relation-action"
+).split()
 SHAPES: Mapping[str, Shape] = MappingProxyType(
     {
         **{f"scenes/{name}": "pair" for name in _FOILS},
@@ -214,11 +197,7 @@ SHIPPED_SEED = 0
 
 
 def read(options: ReadOptions) -> Iterator[Task]:
-    """Yield the wanted tasks for the seed ``options.seed``; no image is drawn, and no folder is read.
-
-    The tasks of seed 0 are those of the shipped file, so that their figures can be compared between releases; those of
-    other seeds are made. They come in the order of ``TASKS``.
-    """
+    # Those of seed 0 are read, not made, so that their figures can be compared between releases.
     wanted = [task_id for task_id in TASKS if options.wanted(task_id)]
     if options.seed == SHIPPED_SEED:
         yield from shipped(wanted)
@@ -226,6 +205,9 @@ def read(options: ReadOptions) -> Iterator[Task]:
         from vlgate.sources.scenes.made import make
 
         yield from make(wanted, options.seed)
+
+
+SCENES = Source(read=read, shapes=SHAPES)
 
 
 def graphs(task: Task) -> dict[str, Graph]:
