@@ -38,7 +38,7 @@ def examples():
 
 @pytest.fixture(scope="module")
 def parser():
-    return Tools.parser.fget(Tools(Settings(kind="", files=(), out=Path()).tools))
+    return Tools(Settings(kind="", files=(), out=Path()).tools).parser
 
 
 @pytest.fixture

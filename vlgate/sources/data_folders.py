@@ -31,8 +31,6 @@ def another_folder(folders: Sequence[Path]) -> str:
 
     >>> another_folder([Path("data/valse")])
     'data/valse looks like a part of a data folder: did you mean --data data?'
-
-    Returns: a sentence without a full stop; empty if there is nothing to propose.
     """
     return next((hint for folder in folders if not _is_data(folder) and (hint := _hint(folder))), "")
 
@@ -97,10 +95,7 @@ class EveryError:
 
 
 def read_everything(options: ReadOptions) -> EveryError:
-    """Read the wanted tasks of all sources.
-
-    Returns: the tasks in the order of their ids, and every error.
-    """
+    """Read the wanted tasks of all sources."""
     found = EveryError()
     for source in SOURCES:
         passed: set[tuple[str, str]] = set()

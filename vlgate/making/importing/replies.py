@@ -71,12 +71,7 @@ class Recording:
 
 
 def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
-    """Read files of replies; files of questions, such as LLaVA's, complete the records of the others.
-
-    Args:
-        files: the files, of one or of several harnesses.
-        reply: the field that holds the reply; empty for the usual names.
-    """
+    """Read files of replies; files of questions, such as LLaVA's, complete the records of the others."""
     read = {file: [replace(row, fields=_lower(row.fields, row.place)) for row in rows_of(file)] for file in files}
     fields = {file: {name: row.fields[name] for row in rows for name in row.fields} for file, rows in read.items()}
     reply = _plain_name(reply)

@@ -23,6 +23,7 @@ from vlgate.making.kinds.kind import InputName
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import Mode
 from vlgate.sources.reading.image_finder import is_plain, stem
+from vlgate.sources.reading.text_files import collector_paused
 
 # Which input a file holds, told from the keys at its beginning, whatever its name.
 
@@ -169,9 +170,6 @@ def read_inputs(
 
     ``faults`` says whether a fault in a scene graph is an error, or the faulty part is left out and counted. A graph
     without the size of its image takes it from the file in ``images``.
-
-    Returns: the inputs in the order of the files. A graph whose id an earlier file has is left out, and so are texts
-        that no kind can use.
     """
     contents = {file: content_of(file) for file in files}
     name = _name(contents, takes)
@@ -194,26 +192,20 @@ def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_o
     main = [file for file, content in contents.items() if content == name]
     if name == "graphs":
         return list(_unique(main, faults, left_out))
-    lines = [_is_lines(file) for file in main]
-    if name == "captions":
-        from vlgate.making.inputs.texts import read_captions
+    from vlgate.making.inputs import frames, texts
 
-        return read_captions(main, lines)
-    if name == "answers":
-        from vlgate.making.inputs.texts import read_answers
-
-        return read_answers(main, lines)
-    if name == "dialogs":
-        from vlgate.making.inputs.texts import read_dialogs
-
-        return read_dialogs(main, lines)
-    if name == "interactions":
-        from vlgate.making.inputs.frames import read_interactions
-
-        return read_interactions(main, _beside(name, contents), faults=faults, left_out=left_out)
-    from vlgate.making.inputs.frames import read_frames
-
-    return read_frames(main, lines, _beside(name, contents))
+    with collector_paused():
+        if name == "interactions":
+            return frames.read_interactions(main, _beside(name, contents), faults=faults, left_out=left_out)
+        if name == "frames":
+            return frames.read_frames(main, [_is_lines(file) for file in main], _beside(name, contents))
+        released, lined = {
+            "captions": (texts.coco, texts.lined_captions),
+            "answers": (texts.visual7w, texts.lined_answers),
+            "dialogs": (texts.visdial, texts.lined_dialogs),
+        }[name]
+        inputs: list[Any] = [one for file in main for one in (lined if _is_lines(file) else released)(file)]
+        return texts.with_others(inputs) if name == "captions" else inputs
 
 
 def _beside(name: InputName, contents: dict[Path, Content]) -> list[Path]:

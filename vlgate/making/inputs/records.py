@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import DataError
+from vlgate.perturb.foils import candidates
 from vlgate.sources.reading.records import Record
 from vlgate.sources.reading.text_files import read_json
 
@@ -43,13 +44,11 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dialog:
-    """A caption of an image, and questions about the image with their answers, in the order of the dialog."""
+class Dialog(candidates.Dialog):
+    """A dialog about an image."""
 
     id: str
     image: str
-    caption: str
-    turns: tuple[tuple[str, str], ...]
     origin: str
 
 
@@ -134,6 +133,11 @@ def any_text(record: Record, field: str) -> str:
 def identity(record: Record, field: str) -> str:
     value: Any = record.fields.get(field)
     return str(value) if type(value) is int else record.text(field)
+
+
+def lined_identity(record: Record) -> str:
+    """Return the id of a record of JSON lines, or its file and line."""
+    return identity(record, "id") if "id" in record.fields else f"{record.file.stem} {record.id}"
 
 
 def origin(record: Record) -> str:

@@ -6,9 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from vlgate.making.inputs.records import Answer, Caption, Dialog, any_text, identity, listed, origin, whole
+from vlgate.making.inputs.records import (
+    Answer,
+    Caption,
+    Dialog,
+    any_text,
+    identity,
+    lined_identity,
+    listed,
+    origin,
+    whole,
+)
+from vlgate.perturb.foils.candidates import Turn
 from vlgate.sources.reading.records import Record, lined_records
-from vlgate.sources.reading.text_files import collector_paused
 
 # Captions: COCO's ``captions_*.json``, or JSON lines of ``{"image", "caption"}``, perhaps with ``"id"``.
 
@@ -16,19 +26,12 @@ _COCO = "name a file of COCO's captions, with the lists images and annotations"
 _CAPTION_LINES = 'write a line such as {"image": "1.jpg", "caption": "a dog left of a cat"}'
 
 
-def read_captions(files: Sequence[Path], lines: Sequence[bool]) -> list[Caption]:
-    """Read the captions of files; ``lines`` says which files are JSON lines.
-
-    Returns: the captions in the order of the files, each with the other captions of its image.
-    """
-    with collector_paused():
-        found = [
-            one for file, each in zip(files, lines, strict=True) for one in (_lined_captions if each else _coco)(file)
-        ]
+def with_others(captions: Sequence[Caption]) -> list[Caption]:
+    """Return the captions, each with the other captions of its image."""
     by_image: dict[str, list[str]] = {}
-    for one in found:
+    for one in captions:
         by_image.setdefault(one.image, []).append(one.text)
-    return [replace(one, others=_without(by_image[one.image], one.text)) for one in found]
+    return [replace(one, others=_without(by_image[one.image], one.text)) for one in captions]
 
 
 def _without(texts: Sequence[str], text: str) -> tuple[str, ...]:
@@ -36,7 +39,7 @@ def _without(texts: Sequence[str], text: str) -> tuple[str, ...]:
     return (*texts[:place], *texts[place + 1 :])
 
 
-def _coco(file: Path) -> Iterator[Caption]:
+def coco(file: Path) -> Iterator[Caption]:
     content = whole(file, _COCO)
     names: dict[int, str] = {
         record.count("id"): record.text("file_name") for record in listed(content, "images", "image")
@@ -49,9 +52,9 @@ def _coco(file: Path) -> Iterator[Caption]:
         yield Caption(id=name, image=names[image], text=any_text(record, "caption"), origin=f"{file.name}, id {name}")
 
 
-def _lined_captions(file: Path) -> Iterator[Caption]:
+def lined_captions(file: Path) -> Iterator[Caption]:
     for record in lined_records(file, _CAPTION_LINES):
-        name = identity(record, "id") if "id" in record.fields else f"{file.stem} {record.id}"
+        name = lined_identity(record)
         yield Caption(id=name, image=record.text("image"), text=any_text(record, "caption"), origin=origin(record))
 
 
@@ -64,31 +67,18 @@ _VISUAL7W = "name a file of Visual7W, with a list of images that have filename a
 _ANSWER_LINES = 'write a line such as {"image": "1.jpg", "question": "How many dogs are there?", "answer": "2"}'
 
 
-def read_answers(files: Sequence[Path], lines: Sequence[bool]) -> list[Answer]:
-    """Read the answered questions of files; ``lines`` says which files are JSON lines.
-
-    Returns: the questions in the order of the files.
-    """
-    with collector_paused():
-        return [
-            one
-            for file, each in zip(files, lines, strict=True)
-            for one in (_lined_answers if each else _visual7w)(file)
-        ]
-
-
-def _visual7w(file: Path) -> Iterator[Answer]:
+def visual7w(file: Path) -> Iterator[Answer]:
     for image in listed(whole(file, _VISUAL7W), "images", "image"):
         name = image.text("filename")
         for record in listed(image, "qa_pairs", f"{image.id}, question"):
             number = identity(record, "qa_id") if "qa_id" in record.fields else record.id
-            yield _answer(record, image=name, name=number, wrong=_texts(record, "multiple_choices"))
+            yield _answer(record, image=name, name=number, wrong=_texts(record, "multiple_choices", []))
 
 
-def _lined_answers(file: Path) -> Iterator[Answer]:
+def lined_answers(file: Path) -> Iterator[Answer]:
     for record in lined_records(file, _ANSWER_LINES):
-        name = identity(record, "id") if "id" in record.fields else f"{file.stem} {record.id}"
-        yield _answer(record, image=record.text("image"), name=name, wrong=_texts(record, "wrong"))
+        name = lined_identity(record)
+        yield _answer(record, image=record.text("image"), name=name, wrong=_texts(record, "wrong", []))
 
 
 def _answer(record: Record, *, image: str, name: str, wrong: tuple[str, ...]) -> Answer:
@@ -103,8 +93,8 @@ def _answer(record: Record, *, image: str, name: str, wrong: tuple[str, ...]) ->
     )
 
 
-def _texts(record: Record, field: str) -> tuple[str, ...]:
-    values = record.fields.get(field, [])
+def _texts(record: Record, field: str, *otherwise: list[str]) -> tuple[str, ...]:
+    values = record.fields.get(field, *otherwise)
     if type(values) is not list or any(type(value) is not str for value in values):
         record.reject(field, "a list of strings")
     return tuple(values)
@@ -120,27 +110,13 @@ _DIALOG_LINES = 'write a line such as {"image": "1.jpg", "caption": "a man rides
 _IMAGES = {"train": "COCO_train2014", "val2018": "VisualDialog_val2018", "test2018": "VisualDialog_test2018"}
 
 
-def read_dialogs(files: Sequence[Path], lines: Sequence[bool]) -> list[Dialog]:
-    """Read the dialogs of files; ``lines`` says which files are JSON lines.
-
-    The images of VisDial's training part have COCO's names of its training part, by their ids. A turn without an
-    answer, as the last one of the test part, is left out.
-
-    Returns: the dialogs in the order of the files.
-    """
-    with collector_paused():
-        return [
-            one for file, each in zip(files, lines, strict=True) for one in (_lined_dialogs if each else _visdial)(file)
-        ]
-
-
-def _visdial(file: Path) -> Iterator[Dialog]:
+def visdial(file: Path) -> Iterator[Dialog]:
     content = whole(file, _VISDIAL)
     split = content.text("split")
     if split not in _IMAGES:
         content.reject("split", f"one of {', '.join(map(repr, _IMAGES))}")
     data = content.nested("data")
-    questions, answers = (_pool(data, field) for field in ("questions", "answers"))
+    questions, answers = (_texts(data, field) for field in ("questions", "answers"))
     for record in listed(data, "dialogs", "dialog"):
         number = record.count("image_id")
         yield Dialog(
@@ -152,36 +128,29 @@ def _visdial(file: Path) -> Iterator[Dialog]:
         )
 
 
-def _pool(data: Record, field: str) -> Sequence[str]:
-    values = data.fields.get(field)
-    if type(values) is not list or any(type(value) is not str for value in values):
-        data.reject(field, "a list of strings")
-    return values
-
-
-def _turns(record: Record, questions: Sequence[str], answers: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _turns(record: Record, questions: Sequence[str], answers: Sequence[str]) -> Iterator[Turn]:
     for turn in listed(record, "dialog", f"{record.id}, turn"):
-        if "answer" in turn.fields:
-            yield _said(turn, "question", questions), _said(turn, "answer", answers)
+        if "answer" in turn.fields:  # the last turn of the test part has none
+            yield Turn(question=_pooled(turn, "question", questions), answer=_pooled(turn, "answer", answers))
 
 
-def _said(turn: Record, field: str, pool: Sequence[str]) -> str:
-    place = turn.count(field)
-    if place >= len(pool):
+def _pooled(turn: Record, field: str, pool: Sequence[str]) -> str:
+    index = turn.count(field)
+    if index >= len(pool):
         turn.reject(field, f"a number below {len(pool)}, the number of {field}s")
-    return pool[place]
+    return pool[index]
 
 
-def _lined_dialogs(file: Path) -> Iterator[Dialog]:
+def lined_dialogs(file: Path) -> Iterator[Dialog]:
     for record in lined_records(file, _DIALOG_LINES):
         turns = record.fields.get("dialog")
         if type(turns) is not list or any(not _is_turn(turn) for turn in turns):
             record.reject("dialog", "a list of [question, answer], both strings")
         yield Dialog(
-            id=identity(record, "id") if "id" in record.fields else f"{file.stem} {record.id}",
+            id=lined_identity(record),
             image=record.text("image"),
             caption=any_text(record, "caption"),
-            turns=tuple((turn[0], turn[1]) for turn in turns),
+            turns=tuple(Turn(question=question, answer=answer) for question, answer in turns),
             origin=origin(record),
         )
 

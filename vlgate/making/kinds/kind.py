@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 InputName = Literal["captions", "answers", "dialogs", "frames", "interactions", "graphs"]
 """The inputs; their records are in ``inputs/records.py``, and ``SceneGraph``."""
 
-ToolName = Literal["parser", "mlm", "nli", "grammar", "similarity", "lm", "frequency", "concreteness", "wordnet"]
-"""The tools, each with its option and its protocol (``tools/tools.py``)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
@@ -105,18 +102,18 @@ class Kind:
     shape: Shape
     start: Start | None = None
     release: Release | None = None
-    needs: tuple[ToolName, ...] = ()
-    uses: tuple[ToolName, ...] = ()
+    needs: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
     select: Select | None = None
     whole: bool = False
     inference: Inference = "not entailment"
     permuted: bool = False
 
     @property
-    def tools(self) -> tuple[ToolName, ...]:
+    def tools(self) -> tuple[str, ...]:
         """The tools whose options a set of this kind takes, those of its checks and its report included."""
-        checking: tuple[ToolName, ...] = () if self.start is None else ("grammar", "lm")
-        inference: tuple[ToolName, ...] = () if self.start is None or self.inference == "unused" else ("nli",)
+        checking: tuple[str, ...] = () if self.start is None else ("grammar", "lm")
+        inference: tuple[str, ...] = () if self.start is None or self.inference == "unused" else ("nli",)
         return tuple(dict.fromkeys((*self.needs, *self.uses, *inference, *checking)))
 
 

@@ -198,10 +198,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Make the pairs and write them; counts of what was made and left out are printed on stderr.
-
-    Returns: the exit status, 0.
-    """
+    """Make the pairs and write them; counts of what was made and left out are printed on stderr."""
     if given.format not in FORMS:
         raise UnknownNameError("format of questions", given.format, FORMS)
     tests, size = [_test(name) for name in dict.fromkeys(given.tests.split(","))], _size(given)

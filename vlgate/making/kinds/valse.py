@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from vlgate.making.inputs.records import Answer
-from vlgate.making.inputs.records import Dialog as DialogInput
+from vlgate.making.inputs.records import Answer, Dialog
 from vlgate.making.inputs.records import Frame as FrameInput
 from vlgate.making.kinds.kind import UNPAIRED, Item, Kind, Made, MakeSome, Selected, Work, selecting
 from vlgate.making.sets.folder import valse
 from vlgate.perturb.foils import coreference, how_many
 from vlgate.perturb.foils.actions import actant_swap, action_gap, action_replacements, filled_actions, space_of
 from vlgate.perturb.foils.balance import matched
-from vlgate.perturb.foils.candidates import Dialog, Foil, Found, Gap, Turn
+from vlgate.perturb.foils.candidates import Foil, Found, Gap
 from vlgate.perturb.foils.frames import Frame, frame_of, role_verb
 from vlgate.perturb.foils.how_many import INSTRUMENTS, countable
 from vlgate.perturb.ontology.wordnet import WordRelations
@@ -68,14 +67,13 @@ def _counted(one: Answer, foil: Foil | None, said: object) -> Made:
 
 
 def _coreference(work: Work) -> MakeSome:
-    def make_some(inputs: Sequence[DialogInput]) -> Iterator[Made]:
-        texts = [text for one in inputs for text in (one.caption, *(question for question, _ in one.turns))]
+    def make_some(inputs: Sequence[Dialog]) -> Iterator[Made]:
+        texts = [text for one in inputs for text in (one.caption, *(turn.question for turn in one.turns))]
         parsed = iter(list(work.tools.parser.parse(texts)))
         for one in inputs:
             caption = next(parsed)
             questions = [next(parsed) for _ in one.turns]
-            turns = tuple(Turn(question=question, answer=answer) for question, answer in one.turns)
-            found = coreference.coreference(Dialog(caption=one.caption, turns=turns), caption, questions)
+            found = coreference.coreference(one, caption, questions)
             extra = tuple({"only_caption": one.caption} for _ in found.candidates)
             yield Made(image=one.image, origin=one.origin, found=found, extra=extra)
 

@@ -54,16 +54,7 @@ def measured(
     made_by: Mapping[str, Any],
     lm: tuple[str, TextModel] | None,
 ) -> Json:
-    """Return the content of ``bias.json``.
-
-    Args:
-        kind: the kind of the set.
-        items: the set as it is written.
-        account: what became of the inputs.
-        before: the blind baseline before any foil was dropped on its account; told only if one was.
-        made_by: the options that decide the set.
-        lm: the name of a text-only model and the model, None if there is none.
-    """
+    """Return the content of ``bias.json``."""
     task = as_task(items, f"made/{kind.name}", kind.shape)
     pairs = [pair for item in items for pair in contrasts(item.candidate)]
     return {

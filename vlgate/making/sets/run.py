@@ -66,8 +66,6 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
     """Make a set of one kind, and write its files; a run that was killed goes on with its next block.
 
     ``say`` is given lines of progress. The same inputs, options and seed give the same bytes.
-
-    Returns: the set that was written.
     """
     if settings.form == "release" and kind.release is None:
         raise OptionError(f"--format release: no benchmark releases {kind.name}; take cases")

@@ -44,7 +44,6 @@ def jensen_shannon(captions: Mapping[str, int], foils: Mapping[str, int]) -> flo
 
     Table 5 calls it a divergence, but its formula has the square root (Endres and Schindelin 2003).
 
-
     >>> jensen_shannon({"on": 2}, {"under": 1}), jensen_shannon({"on": 2, "in": 2}, {"on": 1, "in": 1})
     (1.0, 0.0)
     """

@@ -176,10 +176,7 @@ class Layout:
 
 
 def write_forms(items: Sequence[Item], file: Path, layout: Layout) -> list[Path]:
-    """Write the items in their order to one form, ``file``, or to several, ``NAME-1.html`` and so on.
-
-    Returns: the files.
-    """
+    """Write the items in their order to one form, ``file``, or to several, ``NAME-1.html`` and so on."""
     parts = [items[start : start + layout.per_form] for start in range(0, len(items), layout.per_form)]
     name = digest(items)
     files = [file if len(parts) == 1 else file.with_stem(f"{file.stem}-{n}") for n in range(1, len(parts) + 1)]

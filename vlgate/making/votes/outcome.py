@@ -126,10 +126,7 @@ def outcome(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Outcome
 
 
 def reason(item: Item, votes: Mapping[str, Answer], voters: int = 3) -> str:
-    """Return why an item is dropped: what more than half of the voters said, or that they disagree.
-
-    Returns: "" for a valid item.
-    """
+    """Return why an item is dropped: what more than half of the voters said, or that they disagree."""
     if len(votes) < voters:
         return f"fewer than {voters} votes"
     if is_valid(item, votes, voters):
@@ -141,10 +138,7 @@ def reason(item: Item, votes: Mapping[str, Answer], voters: int = 3) -> str:
 
 
 def write_outcome(result: Outcome, folder: Path) -> list[Path]:
-    """Write the kept cases to ``cases/valid.jsonl`` of a folder, and the outcome to ``votes.json`` and ``votes.md``.
-
-    Returns: the files.
-    """
+    """Write the kept cases to ``cases/valid.jsonl`` of a folder, and the outcome to ``votes.json`` and ``votes.md``."""
     (folder / "cases").mkdir(parents=True, exist_ok=True)
     rows = [row_of(task, case) for task, cases in result.kept.items() for case in cases]
     files = {"votes.json": json.dumps(_content(result), indent=2, ensure_ascii=False) + "\n"}

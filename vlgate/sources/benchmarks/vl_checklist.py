@@ -96,10 +96,7 @@ class _Corpus:
 
 
 def parse_config(file: Path) -> dict[str, str]:
-    """Read one of the release's YAML files: three lines ``KEY: "value"``, with blank lines and comments between them.
-
-    Returns: the values of ``ANNO_PATH``, ``IMG_ROOT`` and ``TYPE``, which is ``TUPLE_JSON``.
-    """
+    """Read one of the release's YAML files: three lines ``KEY: "value"``, with blank lines and comments between."""
     values: dict[str, str] = {}
     for number, line in enumerate(read_text(file, FETCH_AGAIN).splitlines(), 1):
         if not (plain := line.strip()) or plain.startswith("#"):

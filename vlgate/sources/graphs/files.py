@@ -55,8 +55,6 @@ def read_graphs(
     of the image with a name or None, a graph whose size has other proportions is a fault, and so is a box outside the
     image of a graph without a size.
 
-    Returns: graphs with unique ids, relations between objects of the graph only, and boxes within the image.
-
     >>> import json, tempfile
     >>> path = Path(tempfile.mkdtemp(), "formats.json")
     >>> cup = {"id": "1", "name": "Cup", "box": [9, 9, 5, 5], "relations": [{"name": "on", "object": "2"}]}
@@ -82,11 +80,7 @@ def graph_faults(path: Path, size_of: SizeOf | None = None) -> list[DataError]:
 
 
 def read_words(path: Path) -> Words:
-    """Return the words that a user's own file adds to the vocabulary; ``vlgate.sources.graphs.formats`` shows them.
-
-    Returns: for each of "nouns", "attributes" and "relations" the entries, each with all its fields; an empty mapping
-    for a file without words, or of another format.
-    """
+    """Return the words that a user's own file adds to the vocabulary; ``vlgate.sources.graphs.formats`` shows them."""
     faults = Faults(path, "fail", Counter(), OWN_REMEDY)
     with closing(members(path)) as found:
         for member in found:

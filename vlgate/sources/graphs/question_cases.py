@@ -46,13 +46,6 @@ def fitted(
     """Return the perturbed image.
 
     An occluded image has a digest of its boxes at the end of its key, because a case shows two of one image.
-
-    Args:
-        image: the image of the graph.
-        perturbation: the name of a perturbation of images.
-        boxes: the boxes of the objects that the question is about, in the graph.
-        size: (width, height) of the graph; None if it does not say.
-        origin: the graph, for messages.
     """
     made = perturbed(image, perturbation, boxes, size=size)
     key = f"{made.key}-{made.where.rpartition('@')[2][:8]}" if perturbation == _TWICE else made.key

@@ -52,8 +52,6 @@ def write_carets(pairs: Iterable[QuestionPair], folder: Path) -> int:
 
     Each file is a list of ``{img_id, label, question_id, sent, question_type, assignment}``, the original before its
     perturbed question. Pairs of images (VISUAL-INV) are left out, since the release has no form for them.
-
-    Returns: the number of questions.
     """
     files: dict[str, list[CaretsRow]] = defaultdict(list)
     counts: dict[tuple[str, str], int] = defaultdict(int)
@@ -148,8 +146,6 @@ def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int
 
     If several pairs ask the same question about an unperturbed image, it is written for the first of them. The same
     pairs give the same bytes.
-
-    Returns: the number of questions.
     """
     if form not in FORMS:
         raise UnknownNameError("format of questions", form, FORMS)

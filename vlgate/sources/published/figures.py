@@ -116,13 +116,6 @@ def beside(target: str, metric: str, part: str | None = None) -> tuple[Figure, .
 
     >>> [(f.model, f.value) for f in beside("winoground/all", "group")][:2]
     [('human', 0.855), ('chance', 0.1667)]
-
-    Args:
-        target: the id of a task (``valse/existence``), or a pattern that means a mean over tasks (``valse/*``).
-        metric: vlgate's name of the metric (``acc_r``).
-        part: a slice of the task (``collapsed_tag=Object``); None for the whole task.
-
-    Returns: figures in the paper's order; empty if no paper has any.
     """
     paper = target.partition("/")[0].replace("-", "_")  # a paper's figures are of the benchmark that has its name
     found: dict[str, Figure] = {}

@@ -157,8 +157,6 @@ class ImageFinder:
         """Return the image that a benchmark calls ``name``; the same object for the same name.
 
         A name never leads out of the image folders, because it is looked up among the files that were listed there.
-
-        Returns: an image whose key is ``name``. If there is no file for it, its ``load()`` raises MissingImageError.
         """
         search = self._searches.get(source) or self._search(source)
         homes = self._homes.get(file)

@@ -71,14 +71,7 @@ def zip_image(key: str, file: Path, member: str) -> LazyImage:
 
 
 def table_image(key: str, file: Path, column: str, place: tuple[int, int]) -> LazyImage:
-    """Return the image in a column of structs ``{bytes, path}``, as Hugging Face's datasets stores it, or of bytes.
-
-    Args:
-        key: the image's key.
-        file: the Parquet file, or the Arrow file, whose name then ends with ``.arrow``.
-        column: the name of the column.
-        place: the number of the row group, or of the record batch, and of the row in it.
-    """
+    """Return the image in a column of structs ``{bytes, path}``, as Hugging Face's datasets stores it, or of bytes."""
     where = f"{file}, column {column}, row {place[1]} of row group {place[0]}"
     return LazyImage(key=key, load=TableLoad(str(file), column, place, key), where=where)
 

@@ -29,12 +29,7 @@ _REMEDY = (
 
 
 def dataset_folder(name: str, patterns: list[str]) -> Path:
-    """Return the folder with the local copy of a data set; files that are not in the hub's cache are fetched first.
-
-    Args:
-        name: the data set's name, such as ``facebook/winoground``.
-        patterns: glob patterns of the files that are needed.
-    """
+    """Return the folder with the local copy of a data set; files that are not in the hub's cache are fetched first."""
     try:
         from huggingface_hub import snapshot_download
 
@@ -97,13 +92,7 @@ def table_files(places: Iterable[Path], kinds: Sequence[str] = KINDS) -> list[Pa
 
 
 def table_rows(files: Iterable[Path], images: Sequence[str], remedy: str = FETCH_AGAIN) -> Iterator[Row]:
-    """Yield the rows of a table, in the order of its files.
-
-    Args:
-        files: its Parquet or Arrow files.
-        images: the columns with images: structs with the field ``bytes``, or plain bytes.
-        remedy: what to do if a file does not have these columns.
-    """
+    """Yield the rows of a table, in the order of its files."""
     number = 0
     for file in files:
         with _opened(file) as table:
@@ -130,10 +119,7 @@ def column_names(file: Path) -> list[str]:
 
 
 def class_names(file: Path, column: str) -> list[str]:
-    """Return the names of the classes that a column of numbers stands for, as datasets keeps them in the file.
-
-    Returns: the names; an empty list if the file has none.
-    """
+    """Return the names of the classes that a column of numbers stands for, as datasets keeps them in the file."""
     with _opened(file) as table:
         kept = (table.schema.metadata or {}).get(b"huggingface", b"{}")
     try:
@@ -288,14 +274,7 @@ _INSIDE = ("", "data", "data/test", "test")
 
 
 def release_files(options: ReadOptions, benchmark: str, hub: str, kinds: Sequence[str] = KINDS) -> list[Path]:
-    """Return the files of a release; an empty list if there are none.
-
-    Args:
-        options: with the data folders, and perhaps the protocol ``<benchmark>_hub``, which fetches the release.
-        benchmark: its name, which is that of its folder in a data folder.
-        hub: the name of the data set on the hub.
-        kinds: the patterns of the files' names.
-    """
+    """Return the files of a release; an empty list if there are none."""
     fetched = (
         [dataset_folder(hub, list(kinds) + [f"**/{kind}" for kind in kinds])]
         if (f"{benchmark}_hub" in options.protocols)
@@ -319,16 +298,7 @@ def tasks_by_kind(
     wanted: Callable[[str], bool],
     note: str = "",
 ) -> Iterator[Task]:
-    """Yield the tasks that have cases among the rows of one table.
-
-    Args:
-        items: the rows, or groups of rows.
-        column: the column with the kind of a row, which tells its task.
-        make: makes the case of a row; it is called for the wanted tasks only.
-        rows: the tasks by kind.
-        wanted: whether a task is wanted.
-        note: the note of the tasks.
-    """
+    """Yield the tasks that have cases among the rows of one table."""
     cases: dict[str, dict[str, Case]] = {kind: {} for kind, row in rows.items() if wanted(row.id)}
 
     def add(item: Item) -> None:

@@ -30,8 +30,6 @@ def read_json(file: Path, remedy: str = FETCH_AGAIN) -> Any:
 
     This is stricter than ``json.load``: a repeated key in an object is an error, and so are NaN and Infinity, which
     JSON does not have. A byte order mark is allowed.
-
-    Returns: dicts, lists, strings, numbers, booleans and None.
     """
     text = read_text(file, remedy)
     with collector_paused():
