@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from vlgate.errors import DataError, short
-from vlgate.sources.own.files import SUFFIXES
+from vlgate.sources.own.cases import SUFFIXES
 from vlgate.sources.reading.image_finder import EXTENSIONS
 from vlgate.sources.reading.records import noting, passing_over
 from vlgate.sources.reading.source import ReadOptions
@@ -131,14 +131,7 @@ def _shapes(source: str, options: ReadOptions, known: dict[str, Shape]) -> None:
 
 
 def _read(source: str, options: ReadOptions, wanted: list[str], found: EveryError) -> None:
-    some = ReadOptions(
-        folders=options.folders,
-        seed=options.seed,
-        wanted=wanted.__contains__,
-        protocols=options.protocols,
-        pairs=options.pairs,
-    )
-    found.tasks += readable_tasks(source, some, even_few=True)
+    found.tasks += readable_tasks(source, replace(options, wanted=wanted.__contains__), even_few=True)
 
 
 def _again(read: Callable[[], None], passed: set[tuple[str, str]], found: EveryError) -> bool:

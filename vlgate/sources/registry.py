@@ -69,7 +69,7 @@ def _data_files(folder: Path) -> Iterator[Path]:
 # Their records by name: a source is imported only when the shapes of its tasks are asked for.
 SOURCES: Mapping[str, str] = {
     "carets": "vlgate.sources.benchmarks.carets:CARETS",
-    "counterfactual": "vlgate.sources.scenes.counterfactual:COUNTERFACTUAL",
+    "counterfactual": "vlgate.sources.scenes.scenes:COUNTERFACTUAL",
     "scenes": "vlgate.sources.scenes.scenes:SCENES",
     "valse": "vlgate.sources.benchmarks.valse:VALSE",
     "vl-checklist": "vlgate.sources.benchmarks.vl_checklist:VL_CHECKLIST",

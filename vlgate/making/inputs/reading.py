@@ -17,8 +17,8 @@ import ijson
 
 from vlgate.errors import DataError, OptionError
 from vlgate.images.files import image_size, plain_path
+from vlgate.making.inputs import records
 from vlgate.making.inputs.frames import LINE
-from vlgate.making.inputs.records import screened
 from vlgate.making.kinds.kind import InputName
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import Mode
@@ -177,7 +177,7 @@ def read_inputs(
     inputs = _inputs(name, contents, faults, left_out)
     if name == "graphs" and images is not None:
         inputs = [_sized(graph, images) for graph in inputs]
-    kept = screened(inputs, left_out)
+    kept = records.screened(inputs, left_out)
     named = dict.fromkeys(one.id if isinstance(one, SceneGraph) else one.image for one in kept)
     found = None if images is None else images.found(named)
     return Read(name=name, inputs=kept, left_out=left_out, images=len(named), found=found)
@@ -192,7 +192,7 @@ def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_o
     main = [file for file, content in contents.items() if content == name]
     if name == "graphs":
         return list(_unique(main, faults, left_out))
-    from vlgate.making.inputs import frames, texts
+    from vlgate.making.inputs import frames
 
     with collector_paused():
         if name == "interactions":
@@ -200,12 +200,12 @@ def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_o
         if name == "frames":
             return frames.read_frames(main, [_is_lines(file) for file in main], _beside(name, contents))
         released, lined = {
-            "captions": (texts.coco, texts.lined_captions),
-            "answers": (texts.visual7w, texts.lined_answers),
-            "dialogs": (texts.visdial, texts.lined_dialogs),
+            "captions": (records.coco, records.lined_captions),
+            "answers": (records.visual7w, records.lined_answers),
+            "dialogs": (records.visdial, records.lined_dialogs),
         }[name]
         inputs: list[Any] = [one for file in main for one in (lined if _is_lines(file) else released)(file)]
-        return texts.with_others(inputs) if name == "captions" else inputs
+        return records.with_others(inputs) if name == "captions" else inputs
 
 
 def _beside(name: InputName, contents: dict[Path, Content]) -> list[Path]:

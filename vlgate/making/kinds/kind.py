@@ -99,7 +99,7 @@ class Kind:
     name: str
     sentence: str
     takes: tuple[InputName, ...]
-    shape: Shape
+    shape: Shape = "pair"
     start: Start | None = None
     release: Release | None = None
     needs: tuple[str, ...] = ()
@@ -158,7 +158,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "object": "vlgate.making.kinds.graphs:OBJECT",
         "attribute": "vlgate.making.kinds.graphs:ATTRIBUTE",
         "relation": "vlgate.making.kinds.graphs:RELATION",
-        "word-swap": "vlgate.making.kinds.word_swap:WORD_SWAP",
+        "word-swap": "vlgate.making.kinds.captions:WORD_SWAP",
         "questions": "vlgate.making.kinds.questions:QUESTIONS",
     }
 )

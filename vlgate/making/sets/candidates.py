@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome
@@ -17,47 +17,32 @@ from vlgate.seeds import quick_generator
 
 # Candidates as JSON values, and back.
 
-Json = dict[str, Any]
+_CLASSES: Mapping[str, Callable[..., Candidate]] = {one.__name__: one for one in (Foil, SentenceSet, Swap)}
 
 
-def as_json(made: Made) -> Json:
+def as_json(made: Made) -> dict[str, Any]:
+    candidates = [
+        {"class": type(one).__name__, **{part.name: getattr(one, part.name) for part in fields(one)}}
+        for one in made.found.candidates
+    ]
     return {
         "image": made.image,
         "origin": made.origin,
-        "candidates": [_coded(one) for one in made.found.candidates],
+        "candidates": [{**one, "tags": dict(one["tags"])} for one in candidates],
         "refused": list(made.found.refused),
         "extra": list(made.extra),
     }
 
 
 def from_json(value: Mapping[str, Any]) -> Made:
-    candidates = tuple(_decoded(one) for one in value["candidates"])
+    candidates = tuple(_decoded(**one) for one in value["candidates"])
     found = Found(candidates=candidates, refused=tuple(value["refused"]))
     return Made(image=value["image"], origin=value["origin"], found=found, extra=tuple(value["extra"]))
 
 
-def _coded(one: Candidate) -> Json:
-    common = {"why": one.why, "tags": dict(one.tags)}
-    if isinstance(one, Foil):
-        return {"caption": one.caption, "foil": one.foil, "classes": one.classes, **common}
-    if isinstance(one, SentenceSet):
-        return {"true": one.true, "false": one.false, **common}
-    return {"images": one.images, "captions": one.captions, **common}
-
-
-def _decoded(value: Mapping[str, Any]) -> Candidate:
-    why, tags = value["why"], value["tags"]
-    if "foil" in value:
-        first, second = value["classes"]
-        return Foil(caption=value["caption"], foil=value["foil"], classes=(first, second), why=why, tags=tags)
-    if "true" in value:
-        return SentenceSet(true=_two(value["true"]), false=_two(value["false"]), why=why, tags=tags)
-    return Swap(images=_two(value["images"]), captions=_two(value["captions"]), why=why, tags=tags)
-
-
-def _two(values: Any) -> tuple[str, str]:
-    first, second = values
-    return first, second
+def _decoded(**parts: Any) -> Candidate:
+    make = _CLASSES[parts.pop("class")]
+    return make(**{name: tuple(part) if isinstance(part, list) else part for name, part in parts.items()})
 
 
 # Candidates of inputs, block by block: made, checked, and kept in the set's folder.

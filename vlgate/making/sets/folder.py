@@ -59,7 +59,7 @@ def _reason(item: Item) -> dict[str, Any]:
 NO_VOTES = {"caption": 0, "foil": 0, "other": 0}
 """The votes of a record that nobody has judged. Its reader takes such records with the protocol ``valse_all``."""
 
-_METHODS = {"sg2pl": "checklist method, change NP to PL", "pl2sg": "checklist method, change NP to SG"}
+METHODS = {"sg2pl": "checklist method, change NP to PL", "pl2sg": "checklist method, change NP to SG"}
 
 
 def valse(file: str, phenomenon: str) -> Release:
@@ -91,8 +91,8 @@ def _record(item: Item, phenomenon: str) -> dict[str, Any]:
         "mturk": NO_VOTES,
         "foil": made.foil,
     }
-    if made.tags.get("direction") in _METHODS:
-        record["foil_method"] = _METHODS[made.tags["direction"]]
+    if made.tags.get("direction") in METHODS:
+        record["foil_method"] = METHODS[made.tags["direction"]]
     if "provenance" in made.tags:
         record["provenance_of_foils"] = made.tags["provenance"]
     return record | dict(item.extra)

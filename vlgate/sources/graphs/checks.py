@@ -19,34 +19,24 @@ from vlgate.sources.reading.image_finder import is_plain
 
 Edge = tuple[str, str]
 
-_ON: tuple[str, ...] = (
-    "on",
-    "on top of",
-    "atop",
-    "sitting on",
-    "sitting on top of",
-    "standing on",
-    "lying on",
-    "lying on top of",
-)
-_ON += ("parked on", "resting on", "mounted on")
-_FORWARD: Mapping[str, tuple[str, ...]] = {
-    "on": _ON,
-    "above": ("above",),
-    "in": ("in", "inside", "inside of", "within"),
-    "behind": ("behind",),
-    "left": ("to the left of", "left of", "on the left of"),
-    "wearing": ("wearing", "wears"),
+_FORWARD: Mapping[str, str] = {
+    "on": "on|on top of|atop|sitting on|sitting on top of|standing on|lying on|lying on top of|parked on|resting on|"
+    "mounted on",
+    "above": "above",
+    "in": "in|inside|inside of|within",
+    "behind": "behind",
+    "left": "to the left of|left of|on the left of",
+    "wearing": "wearing|wears",
 }
-_BACKWARD: Mapping[str, tuple[str, ...]] = {
-    "above": ("below", "under", "underneath", "beneath"),
-    "behind": ("in front of",),
-    "left": ("to the right of", "right of", "on the right of"),
+_BACKWARD: Mapping[str, str] = {
+    "above": "below|under|underneath|beneath",
+    "behind": "in front of",
+    "left": "to the right of|right of|on the right of",
 }
 
 ORDERS: Mapping[str, tuple[str, bool]] = MappingProxyType(
-    {name: (order, True) for order, names in _FORWARD.items() for name in names}
-    | {name: (order, False) for order, names in _BACKWARD.items() for name in names},
+    {name: (order, True) for order, names in _FORWARD.items() for name in names.split("|")}
+    | {name: (order, False) for order, names in _BACKWARD.items() for name in names.split("|")},
 )
 """The relations that put things in an order: the name of the order, and whether the first thing comes first in it.
 

@@ -178,23 +178,28 @@ def _plain_visual_genome(fields: Any, where: str, faults: Faults) -> dict[str, A
     if type(fields.get("objects")) is not list:
         faults.found(where, "objects that are not a list", shown(fields.get("objects")))
         return None
-    objects: dict[str, Any] = {}
-    merged: dict[str, str] = {}
-    for position, thing in enumerate(fields["objects"], 1):
-        number = id_of(thing, "object_id", "id")
-        if number is None:
-            faults.found(where, "an object without an id", f"object {position}: {shown(thing)}")
-        elif number in objects:
-            faults.found(where, "a repeated object id", f"object {position}: {number!r}")
-        else:
-            objects[number] = _visual_genome_object(thing)
-            merged.update((str(other), number) for other in _list(thing.get("merged_object_ids")))
+    things = _by_id(fields["objects"], ("object_id", "id"), where, faults)
+    objects = {number: _visual_genome_object(thing) for number, thing in things.items()}
+    merged = {str(other): number for number, thing in things.items() for other in _list(thing.get("merged_object_ids"))}
     given = fields.get("relationships", [])
     if type(given) is not list:
         faults.found(where, "relationships that are not a list", shown(given))
     for relation in _list(given):
         _relate(relation, objects, merged, where, faults)
     return {"width": fields.get("width"), "height": fields.get("height"), "objects": objects}
+
+
+def _by_id(things: list[Any], names: tuple[str, ...], where: str, faults: Faults) -> dict[str, dict[str, Any]]:
+    objects: dict[str, Any] = {}
+    for position, thing in enumerate(things, 1):
+        number = id_of(thing, *names)
+        if number is None:
+            faults.found(where, "an object without an id", f"object {position}: {shown(thing)}")
+        elif number in objects:
+            faults.found(where, "a repeated object id", f"object {position}: {number!r}")
+        else:
+            objects[number] = thing
+    return objects
 
 
 def _visual_genome_object(thing: Mapping[str, Any]) -> dict[str, Any]:
@@ -345,15 +350,10 @@ def _plain_own(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None
         known = f", {instead_of('objects', fields)}" if "objects" not in fields else ""
         faults.found(where, "no list of objects", f"{shown(fields.get('objects'))}{known}")
         return None
-    objects: dict[str, Any] = {}
-    for position, thing in enumerate(fields["objects"], 1):
-        number = id_of(thing, "id")
-        if number is None:
-            faults.found(where, "an object without an id", f"object {position}: {shown(thing)}")
-        elif number in objects:
-            faults.found(where, "a repeated object id", f"object {position}: {number!r}")
-        else:
-            objects[number] = _own_object(thing, f"{where}, object {number!r}", faults)
+    objects = {
+        number: _own_object(thing, f"{where}, object {number!r}", faults)
+        for number, thing in _by_id(fields["objects"], ("id",), where, faults).items()
+    }
     return {**fields, "objects": objects}
 
 

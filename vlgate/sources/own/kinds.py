@@ -188,7 +188,7 @@ def _sentences(record: Record, find: Find, true: tuple[str, ...], false: tuple[s
 
 ANYWHERE = ("task", "id", "tags")
 """The fields that a line of every kind may have."""
-_BOX = ("box", "named")
+_BOX = "box named"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,69 +216,34 @@ class CaseKind:
         return f"write a line with the fields task, {', '.join(self.needed)}, and perhaps {may}"
 
 
+def _kind(
+    shape: Shape, capability: Capability, needed: str, ask: Callable[[Record, Find], Asked], allowed: str = ""
+) -> CaseKind:
+    return CaseKind(
+        shape=shape, capability=capability, needed=tuple(needed.split()), ask=ask, allowed=tuple(allowed.split())
+    )
+
+
 _KINDS: Mapping[str, CaseKind] = MappingProxyType(
     {
-        "foil": CaseKind(shape="pair", capability="foil", needed=("image", "caption", "foil"), ask=pair, allowed=_BOX),
-        "foils": CaseKind(
-            shape="choice", capability="foil", needed=("image", "caption", "foils"), ask=choice, allowed=_BOX
-        ),
-        "other_images": CaseKind(
-            shape="image_choice",
-            capability="foil",
-            needed=("image", "other_images", "caption"),
-            ask=image_choice,
-        ),
-        "statement": CaseKind(
-            shape="single",
-            capability="foil",
-            needed=("image", "statement", "is_true"),
-            ask=statement,
-            allowed=_BOX,
-        ),
-        "captions": CaseKind(shape="quad", capability="compositional", needed=("images", "captions"), ask=quad),
-        "true": CaseKind(
-            shape="set",
-            capability="compositional",
-            needed=("image", "true", "false"),
-            ask=sentence_set,
-            allowed=_BOX,
-        ),
-        "questions": CaseKind(
-            shape="question_quad",
-            capability="compositional",
-            needed=("images", "questions", "answers"),
-            ask=crossed,
-            allowed=("choices",),
-        ),
+        "foil": _kind("pair", "foil", "image caption foil", pair, _BOX),
+        "foils": _kind("choice", "foil", "image caption foils", choice, _BOX),
+        "other_images": _kind("image_choice", "foil", "image other_images caption", image_choice),
+        "statement": _kind("single", "foil", "image statement is_true", statement, _BOX),
+        "captions": _kind("quad", "compositional", "images captions", quad),
+        "true": _kind("set", "compositional", "image true false", sentence_set, _BOX),
+        "questions": _kind("question_quad", "compositional", "images questions answers", crossed, "choices"),
     },
 )
 """The kinds of case, each by the field that no other kind has."""
-_TWO_TRUE = CaseKind(shape="two_true", capability="foil", needed=("image", "true", "false"), ask=two_true, allowed=_BOX)
-_TWINS = CaseKind(
-    shape="twin_questions",
-    capability="directional",
-    needed=("image", "twin", "question", "answer", "prior"),
-    ask=twins,
-    allowed=("choices",),
-)
-_SINGLE = CaseKind(shape="single", capability="foil", needed=("image", "question", "answer"), ask=single, allowed=_BOX)
-_ASKED = ("image", "question", "answer", "perturbed", "perturbed_answer", "kind")
+_TWO_TRUE = _kind("two_true", "foil", "image true false", two_true, _BOX)
+_TWINS = _kind("twin_questions", "directional", "image twin question answer prior", twins, "choices")
+_SINGLE = _kind("single", "foil", "image question answer", single, _BOX)
+_ASKED = "image question answer perturbed perturbed_answer kind"
 _PAIRS: Mapping[str, CaseKind] = MappingProxyType(
     {
-        "invariance": CaseKind(
-            shape="questions",
-            capability="invariance",
-            needed=_ASKED,
-            ask=question_pair,
-            allowed=("choices", "perturbed_image"),
-        ),
-        "directional": CaseKind(
-            shape="questions",
-            capability="directional",
-            needed=_ASKED,
-            ask=question_pair,
-            allowed=("choices", "perturbed_image"),
-        ),
+        "invariance": _kind("questions", "invariance", _ASKED, question_pair, "choices perturbed_image"),
+        "directional": _kind("questions", "directional", _ASKED, question_pair, "choices perturbed_image"),
     },
 )
 _EVERY = (*_KINDS.values(), _TWO_TRUE, *_PAIRS.values(), _TWINS, _SINGLE)

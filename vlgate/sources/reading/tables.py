@@ -118,6 +118,12 @@ def column_names(file: Path) -> list[str]:
         return list(table.schema.names)
 
 
+def all_rows(file: Path) -> list[dict[str, Any]]:
+    """Return the rows of a table with all their columns."""
+    with _opened(file) as table:
+        return table.rows(table.schema.names)
+
+
 def class_names(file: Path, column: str) -> list[str]:
     """Return the names of the classes that a column of numbers stands for, as datasets keeps them in the file."""
     with _opened(file) as table:

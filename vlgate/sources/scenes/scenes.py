@@ -15,7 +15,7 @@ from vlgate import fixtures
 from vlgate.errors import DataError
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.sources.graphs.generated import GENERATED
-from vlgate.sources.reading.source import ReadOptions, Source
+from vlgate.sources.reading.source import ReadOptions, Source, TaskRow, shapes_of
 from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, Shape, Task, images_of
 
 if TYPE_CHECKING:
@@ -215,3 +215,23 @@ def graphs(task: Task) -> dict[str, Graph]:
     requests = (request for case in task.cases for request in case.requests)
     images = (image for request in requests for image in images_of(request))
     return {image.key: image.load.graph for image in images if isinstance(image.load, Drawing)}
+
+
+# Counterfactual images and their normal twins, drawn for any seed; asked only if ``--suite`` names them.
+
+
+_QUESTIONS = TaskRow(id="counterfactual/questions", shape="twin_questions", capability="directional")
+_CAPTIONS = TaskRow(id="counterfactual/captions", shape="twin_captions", capability="foil")
+
+
+def _counterfactual(options: ReadOptions) -> Iterator[Task]:
+    if not options.wanted(_QUESTIONS.id) and not options.wanted(_CAPTIONS.id):
+        return
+    from vlgate.fixtures.scenes import twins  # it loads the looks of all things
+
+    for row, cases in ((_QUESTIONS, twins.questions), (_CAPTIONS, twins.captions)):
+        if options.wanted(row.id):
+            yield row.task(cases(options.seed))
+
+
+COUNTERFACTUAL = Source(read=_counterfactual, shapes=shapes_of([_QUESTIONS, _CAPTIONS]))
