@@ -45,11 +45,7 @@ _LOOKED = 10_000  # the most files of a folder that are looked at; a folder of i
 
 
 def other_files(benchmark: str, folders: Sequence[Path]) -> str:
-    """Say which file of a benchmark's folder was not read, and what to take in its place; empty if there is none.
-
-    >>> other_files("pope", [Path("nowhere")])
-    ''
-    """
+    """Say which file of a benchmark's folder was not read, and what to take in its place; empty if there is none."""
     take = _source(benchmark).take
     files = [file for folder in folders for file in _data_files(folder / benchmark)] if take else []
     if not files:

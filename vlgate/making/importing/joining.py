@@ -152,11 +152,7 @@ def _targets(task: Task, kinds: Collection[str]) -> Iterator[Target]:
 
 
 def image_identity(name: str) -> int | str:
-    """Return what the names of an image have in common: COCO's id, or the file's name; a perturbed one has its own.
-
-    >>> image_identity("val2014/COCO_val2014_000000000042.jpg"), image_identity("42.jpg"), image_identity("42#blur6")
-    (42, 42, '42#blur6')
-    """
+    """Return what the names of an image have in common: COCO's id, or the file's name; a perturbed one has its own."""
     return name if "#" in name else coco_id(name.replace("\\", "/"))
 
 

@@ -1,4 +1,4 @@
-"""The records of the inputs; captions, answered questions and dialogs are read here, texts that no kind can use left out."""
+"""The records of the inputs, and the readers of captions, answered questions and dialogs; unusable texts are left out."""
 
 from __future__ import annotations
 

@@ -23,9 +23,6 @@ def contrasts(one: Candidate) -> tuple[tuple[str, str], ...]:
     """Return the pairs (true text, false text) of a candidate.
 
     A set has two, its sentences in their order; a swap has two, one for each image.
-
-    >>> contrasts(Foil(caption="a cup", foil="cups", classes=("cup", "cups"), why=""))
-    (('a cup', 'cups'),)
     """
     if isinstance(one, Foil):
         return ((one.caption, one.foil),)

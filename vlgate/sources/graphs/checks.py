@@ -151,11 +151,7 @@ class Faults:
 
 @lru_cache(maxsize=2**16)  # a release has a few thousand names, each about a thousand times
 def normal_name(name: str) -> str | None:
-    """Return a name in lower case with single blanks; None if it is then empty or not printable.
-
-    >>> normal_name("Traffic  light ")
-    'traffic light'
-    """
+    """Return a name in lower case with single blanks; None if it is then empty or not printable."""
     normal = " ".join(name.lower().split())
     return normal if normal and normal.isprintable() else None
 

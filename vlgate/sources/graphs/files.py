@@ -54,15 +54,6 @@ def read_graphs(
     complete after the last graph. With "fail", ``left_out`` does not change. With ``size_of``, which returns the size
     of the image with a name or None, a graph whose size has other proportions is a fault, and so is a box outside the
     image of a graph without a size.
-
-    >>> import json, tempfile
-    >>> path = Path(tempfile.mkdtemp(), "formats.json")
-    >>> cup = {"id": "1", "name": "Cup", "box": [9, 9, 5, 5], "relations": [{"name": "on", "object": "2"}]}
-    >>> _ = path.write_text(json.dumps({"graphs": [{"image": "1.jpg", "objects": [cup]}]}))
-    >>> left_out = Counter()
-    >>> [graph] = read_graphs(path, faults="leave out", left_out=left_out)
-    >>> graph.objects["1"].name, dict(left_out)
-    ('cup', {'a relation to an object that the graph lacks': 1})
     """
     if faults not in {"fail", "leave out"}:
         raise ValueError(f"{faults=}: expected 'fail' or 'leave out'")
@@ -92,13 +83,7 @@ def read_words(path: Path) -> Words:
 
 
 def unknown_names(graphs: Iterable[SceneGraph], known: Callable[[str], bool]) -> Counter[str]:
-    """Count the names of objects for which ``known`` returns False.
-
-    >>> from vlgate.perturb.scene_graph import Box, SceneObject
-    >>> cup = SceneObject(id="1", name="cup", box=Box(x=0, y=0, w=1, h=1))
-    >>> unknown_names([SceneGraph(id="1", objects={"1": cup})], {"table"}.__contains__)
-    Counter({'cup': 1})
-    """
+    """Count the names of objects for which ``known`` returns False."""
     names = Counter(thing.name for graph in graphs for thing in graph.objects.values())
     return Counter({name: count for name, count in names.items() if not known(name)})
 
@@ -123,11 +108,7 @@ def _read(path: Path, faults: Faults, size_of: SizeOf | None) -> Iterator[SceneG
 
 
 def vocabulary_of(files: Iterable[Path]) -> Ontology:
-    """Return the curated ontology with the ``words`` of all these files.
-
-    >>> vocabulary_of([]) is default_ontology()
-    True
-    """
+    """Return the curated ontology with the ``words`` of all these files."""
     ontology = default_ontology()
     for file in files:
         try:

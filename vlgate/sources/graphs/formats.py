@@ -156,11 +156,7 @@ def visual_genome_graphs(listed: Iterable[Member], checker: Checker) -> Iterator
 
 
 def id_of(fields: Any, *names: str) -> str | None:
-    """Return an id, which releases write as an integer, as a string; None if no field with these names has one.
-
-    >>> id_of({"object_id": 5046}, "object_id", "id")
-    '5046'
-    """
+    """Return an id, which releases write as an integer, as a string; None if no field with these names has one."""
     value = next((fields[name] for name in names if name in fields), None) if type(fields) is dict else None
     return value if type(value) is str and value else str(value) if type(value) is int else None
 

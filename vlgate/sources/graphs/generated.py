@@ -28,11 +28,7 @@ are lists of words, are always skipped.
 
 
 def find_graphs(folders: Sequence[Path]) -> list[Path]:
-    """Return the files of scene graphs in data folders, each once, ordered by folder, by ``PLACES`` and by name.
-
-    >>> find_graphs([Path("nowhere")])
-    []
-    """
+    """Return the files of scene graphs in data folders, each once, ordered by folder, by ``PLACES`` and by name."""
     found = [path for folder in folders for place in PLACES for path in sorted(folder.glob(place)) if path.is_file()]
     once: dict[str, Path] = {}
     for path in found:

@@ -67,20 +67,12 @@ class _Column:
 
 
 def study() -> Study:
-    """Return the source of the figures.
-
-    >>> study().checkpoints
-    202
-    """
+    """Return the source of the figures."""
     return _read()[0]
 
 
 def compared(task: str) -> tuple[str, ...]:
-    """Return the metrics of a task that the study has figures of.
-
-    >>> compared("colorswap/test"), compared("mine/pairs")
-    (('text', 'image', 'group'), ())
-    """
+    """Return the metrics of a task that the study has figures of."""
     if task.partition("/")[0] not in BENCHMARKS:
         return ()
     return tuple(metric for of, metric in _read()[1] if of == task)
@@ -94,10 +86,6 @@ def standing(task: str, metric: str, value: float, interval: tuple[float, float]
         metric: vlgate's name of the metric.
         value: the figure, in 0..1.
         interval: its ends.
-
-    >>> found = standing("colorswap/test", "group", 0.12, (0.0, 1.0))
-    >>> found.below + len(found.same) + found.above == found.within == 202
-    True
     """
     column = _read()[1].get((task, metric))
     if column is None:

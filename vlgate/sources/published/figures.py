@@ -91,20 +91,12 @@ class Paper:
 
 
 def figures(paper: str | None = None) -> tuple[Figure, ...]:
-    """Return all figures of a paper, or of all papers, in the order of the files.
-
-    >>> next(f.printed for f in figures("valse") if f.model == "CLIP")
-    Decimal('66.9')
-    """
+    """Return all figures of a paper, or of all papers, in the order of the files."""
     return _read(paper)[1] if paper else tuple(figure for name in PAPERS for figure in figures(name))
 
 
 def source(paper: str) -> Paper:
-    """Return the name, citation and address of a paper.
-
-    >>> source("carets").name
-    'CARETS'
-    """
+    """Return the name, citation and address of a paper."""
     return _read(paper)[0]
 
 

@@ -49,16 +49,7 @@ def leave_out(error: DataError) -> None:
 
 
 def each(make: Callable[[Raw], Made], records: Iterable[Raw]) -> Iterator[Made]:
-    """Yield what ``make`` makes of each record; a record that it cannot read is left out and noted.
-
-    >>> def number(text):
-    ...     if not text.isdecimal():
-    ...         raise DataError("a.json", text, "expected a number", "correct it")
-    ...     return int(text)
-    >>> with noting() as errors:
-    ...     list(each(number, ["1", "x", "3"])), [error.record for error in errors]
-    ([1, 3], ['x'])
-    """
+    """Yield what ``make`` makes of each record; a record that it cannot read is left out and noted."""
     for record in records:
         try:
             made = make(record)
@@ -78,12 +69,7 @@ _UNPAIRED = re.compile("[\ud800-\udfff]")
 
 @dataclass(slots=True)
 class Record:
-    """One record of a file, whose fields are read with a check of their type.
-
-    >>> record = Record(Path("existence.json"), "existence_1", {"caption": "There are no people."})
-    >>> record.text("caption")
-    'There are no people.'
-    """
+    """One record of a file, whose fields are read with a check of their type."""
 
     file: Path
     id: str
@@ -107,11 +93,7 @@ class Record:
         return value
 
     def number(self, field: str) -> int:
-        """Return the integer of at least 0 in ``field``, which may also be a string of digits.
-
-        >>> Record(Path("test.parquet"), "in row 0", {"question_id": "12"}).number("question_id")
-        12
-        """
+        """Return the integer of at least 0 in ``field``, which may also be a string of digits."""
         value = self.fields.get(field)
         return int(value) if type(value) is str and re.fullmatch("[0-9]{1,18}", value) else self.count(field)
 
@@ -122,11 +104,7 @@ class Record:
         return Record(self.file, f"{self.id}, field {field!r}", value, self.remedy)
 
     def texts(self, field: str, number: int | None = None) -> tuple[str, ...]:
-        """Return the strings of the list in ``field``: one or more, or exactly ``number``.
-
-        >>> Record(Path("cases.jsonl"), "on line 1", {"foils": ["a cat", "a hat"]}).texts("foils", 2)
-        ('a cat', 'a hat')
-        """
+        """Return the strings of the list in ``field``: one or more, or exactly ``number``."""
         values = self.fields.get(field)
         if type(values) is not list or not values or (number is not None and len(values) != number):
             self.reject(field, "a list of strings" if number is None else f"a list of {_COUNTED[number]} strings")

@@ -66,11 +66,7 @@ class ReadOptions:
 
 
 def only_file(folders: Iterable[Path], *names: str) -> Path | None:
-    """Return the file that a data folder has under one of the names; None if there is no such file.
-
-    >>> only_file([Path("nowhere")], "bla/annotations/coordination_captions.json") is None
-    True
-    """
+    """Return the file that a data folder has under one of the names; None if there is no such file."""
     paths = [folder / name for folder in folders for name in names]
     files = list({path.resolve(): path for path in paths if path.exists()}.values())  # a file reached twice is one
     if len(files) > 1:
