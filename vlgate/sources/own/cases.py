@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -17,13 +18,14 @@ from vlgate.images.files import Pixels, image_size, region_of
 from vlgate.sources.own.kinds import CaseKind, Find, kind_of
 from vlgate.sources.reading.image_paths import ImagePaths
 from vlgate.sources.reading.records import (
-    Places,
     Record,
     celled_records,
+    each,
     keyed_records,
+    leave_out,
     lined_records,
     listed_records,
-    passed_over,
+    noted,
 )
 from vlgate.sources.reading.source import ReadOptions, Source
 from vlgate.sources.reading.text_files import collector_paused, read_text
@@ -85,7 +87,7 @@ def own_records(file: Path) -> Iterator[Record]:
     and tags hold JSON; a column ``tags.colour`` is the tag ``colour``.
     """
     if file.suffix in {".csv", ".tsv"}:
-        yield from map(_of_cells, celled_records(file, "task", _TABLE))
+        yield from each(_of_cells, celled_records(file, "task", _TABLE))
         return
     text = read_text(file, REMEDY).lstrip()
     if text.startswith("["):
@@ -236,17 +238,26 @@ def read(options: ReadOptions) -> Iterator[Task]:
     cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}
     homes = own_files(options.folders) if kinds else {}
     find = ImagePaths(folders=options.folders, homes=homes).find
+    checking = noted()  # otherwise the first record without a task, or of another kind, has ended the reading
+
+    def add(record: Record) -> None:
+        task = _task(record) if checking else str(record.fields["task"])
+        if task not in kinds:
+            return
+        if checking and kind_of(record) is not kinds[task]:
+            raise record.error(_two_kinds(task))
+        case = _case(record, kinds[task], find)
+        before = cases[task].setdefault(case.id, case)
+        if before is not case:
+            where = _origin_of(before, record.file, homes)
+            raise record.error(f"id {short(case.id)!r} is already used in task {task!r} ({where})")
+
     with collector_paused():
         for file in homes:
-            for record in own_records(file):
-                if (task := str(record.fields["task"])) in kinds:
-                    case = _case(record, kinds[task], find)
-                    before = cases[task].setdefault(case.id, case)
-                    if before is not case:
-                        where = _origin_of(before, record.file, homes)
-                        raise record.error(f"id {short(case.id)!r} is already used in task {task!r} ({where})")
+            deque(each(add, own_records(file)), maxlen=0)
     for task, kind in kinds.items():
-        yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
+        if cases[task]:  # none of it may be left while errors are noted
+            yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
 
 
 def _origin_of(case: Case, file: Path, homes: Iterable[Path]) -> str:
@@ -257,26 +268,28 @@ def _origin_of(case: Case, file: Path, homes: Iterable[Path]) -> str:
 
 
 def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
-    found: dict[str, CaseKind] = {}
+    kinds: dict[str, CaseKind] = {}
     for file in own_files(folders):
         status = file.stat()
-        for task, (kind, line) in _tasks(
-            file, (status.st_mtime_ns, status.st_ctime_ns, status.st_size), passed_over()
-        ).items():
-            if found.setdefault(task, kind) is not kind:
-                raise DataError(file, line, _two_kinds(task), REMEDY)
-    return found
+        state = status.st_mtime_ns, status.st_ctime_ns, status.st_size
+        for task, (kind, line) in _tasks(file, state, noted=noted()).items():
+            if kinds.setdefault(task, kind) is not kind:
+                leave_out(DataError(file, line, _two_kinds(task), REMEDY))
+    return kinds
 
 
 @lru_cache(maxsize=64)  # a run calls this about five times, and 100,000 lines take 0.5 s
-def _tasks(file: Path, _state: tuple[int, ...], _passed: Places) -> Mapping[str, tuple[CaseKind, str]]:
+def _tasks(file: Path, _state: tuple[int, ...], *, noted: bool) -> Mapping[str, tuple[CaseKind, str]]:  # noqa: ARG001  # part of the key
     """Return the kind of each task in a file, and the first line of that task."""
-    found: dict[str, tuple[CaseKind, str]] = {}
-    for record in own_records(file):
+    tasks: dict[str, tuple[CaseKind, str]] = {}
+
+    def add(record: Record) -> None:
         task, kind = _task(record), kind_of(record)
-        if found.setdefault(task, (kind, record.id))[0] is not kind:
+        if tasks.setdefault(task, (kind, record.id))[0] is not kind:
             raise record.error(_two_kinds(task))
-    return MappingProxyType(found)
+
+    deque(each(add, own_records(file)), maxlen=0)
+    return MappingProxyType(tasks)
 
 
 def _two_kinds(task: str) -> str:

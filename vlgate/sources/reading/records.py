@@ -41,6 +41,11 @@ def noting() -> Iterator[list[DataError]]:
             outer += noted
 
 
+def noted() -> bool:
+    """Return whether somebody notes errors now."""
+    return _NOTED.get() is not None
+
+
 def leave_out(error: DataError) -> None:
     noted = _NOTED.get()
     if noted is None or error.record is None:
@@ -61,8 +66,6 @@ def each(make: Callable[[Raw], Made], records: Iterable[Raw]) -> Iterator[Made]:
 
 # The records of a JSON file or a table: fields are read with a check of their type; a DataError names a wrong one.
 
-Places = frozenset[tuple[str, str]]
-_PASSED: ContextVar[Places] = ContextVar("_PASSED", default=frozenset())
 _COUNTED = ("no", "one", "two", "three", "four")
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 
@@ -128,8 +131,7 @@ class Record:
 
 def keyed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
     """Yield the records of a file that is one object ``{id: record}``, in the file's order."""
-    members = ((name, fields) for name, fields in read_members(file, remedy) if not _passed(file, name))
-    yield from each(lambda member: _record(file, *member, remedy), members)
+    yield from each(lambda member: _record(file, *member, remedy), read_members(file, remedy))
 
 
 def listed_records(file: Path, remedy: str = FETCH_AGAIN, fields: Sequence[str] = ()) -> Iterator[Record]:
@@ -149,8 +151,7 @@ def listed_records(file: Path, remedy: str = FETCH_AGAIN, fields: Sequence[str] 
             raise DataError(file, name, f"is {shown(value)}, expected a list of {', '.join(fields)}", remedy)
         return Record(file, name, dict(zip(fields, value, strict=True)), remedy)
 
-    members = ((str(number), value) for number, value in enumerate(content) if not _passed(file, str(number)))
-    yield from each(record, members)
+    yield from each(record, ((str(number), value) for number, value in enumerate(content)))
 
 
 def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
@@ -158,7 +159,7 @@ def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
     text = read_text(file, remedy)
     start = 0
     for number, line in enumerate(text.split("\n"), 1):
-        if line and not line.isspace() and not _passed(file, f"on line {number}"):
+        if line and not line.isspace():
             yield from _line(file, text, slice(start, start + len(line)), number, remedy)
         start += len(line) + 1
 
@@ -166,8 +167,7 @@ def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
 def celled_records(file: Path, column: str, remedy: str) -> Iterator[Record]:
     """Yield the records of a table of comma- or tab-separated values; the id of a record is its line, from 1."""
     for line, cells in read_cells(file, column, remedy):
-        if not _passed(file, f"on line {line}"):
-            yield Record(file, f"on line {line}", cells, remedy)
+        yield Record(file, f"on line {line}", cells, remedy)
 
 
 def _line(file: Path, text: str, part: slice, number: int, remedy: str) -> Iterator[Record]:
@@ -175,32 +175,11 @@ def _line(file: Path, text: str, part: slice, number: int, remedy: str) -> Itera
         fields = parsed(file, text, part, remedy)
     except DataError as error:
         error.record = f"on line {number}"  # its message names the column, too
-        if not text[part.stop :].strip():
+        if remedy == FETCH_AGAIN and not text[part.stop :].strip():  # a download that was cut off lacks more
             raise
         leave_out(error)
     else:
         yield from each(partial(_record, file, f"on line {number}", remedy=remedy), [fields])
-
-
-@contextmanager
-def passing_over(places: Places) -> Iterator[None]:
-    """Leave out some records while files are read, each given by its file and by its id as an error names it."""
-    token = _PASSED.set(places)
-    try:
-        yield
-    finally:
-        _PASSED.reset(token)
-
-
-def passed_over() -> Places:
-    return _PASSED.get()
-
-
-def _passed(file: Path, name: str) -> bool:
-    places = _PASSED.get()
-    if not places:  # as in every run
-        return False
-    return any(where == str(file) and (one == name or one.startswith(f"{name}, ")) for where, one in places)
 
 
 def _record(file: Path, name: str, fields: Any, remedy: str = FETCH_AGAIN) -> Record:
