@@ -1,4 +1,4 @@
-"""The records of the inputs, and the readers of captions, answered questions and dialogs; unusable texts are left out."""
+"""The records of the inputs, and the readers of captions, answered questions and dialogs, without unusable texts."""
 
 from __future__ import annotations
 

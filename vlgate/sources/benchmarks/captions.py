@@ -21,13 +21,13 @@ from vlgate.sources.reading.source import (
     Find,
     ReadOptions,
     Source,
-    TaskRow,
     case_of,
     distinct,
     pair_of,
     plain,
     present,
     shapes_of,
+    task_rows,
     texts_about,
 )
 from vlgate.sources.reading.tables import Row, class_names, other_form, refuse_both, table_files, table_rows
@@ -44,15 +44,13 @@ from vlgate.types import Case, LazyImage, Task
 _HUB = "HuggingFaceM4/SugarCrepe_<kind>"
 _COLUMNS = f"take the Parquet files of {_HUB}, or <kind>.json of https://github.com/RAIVNLab/sugar-crepe"
 FIRST = "the file does not name the classes of true_label: the first of tested_labels is the caption, as in the release"
-_SUGARCREPE = {
-    kind: TaskRow(
-        id=f"sugarcrepe/{kind}",
-        shape="pair",
-        capability="foil",
-        places=(f"sugarcrepe/data/{kind}.json", f"sugarcrepe/{kind}.json"),
-    )
-    for kind in ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
-}
+_SUGARCREPE = task_rows(
+    "sugarcrepe/{}",
+    "add_att add_obj replace_att replace_obj replace_rel swap_att swap_obj".split(),
+    "sugarcrepe/data/{}.json sugarcrepe/{}.json",
+    shape="pair",
+    capability="foil",
+)
 
 
 def _sugarcrepe(options: ReadOptions) -> Iterator[Task]:
@@ -133,24 +131,16 @@ def _two_true(record: Record, find: Find) -> Case:
     return case_of(record, texts_about(image, texts), (True, True, False))
 
 
-_PP_FOLDERS = [
-    "sugarcrepe-pp/data",
-    "sugarcrepe-pp",
-    "scpp/data",
-    "SugarCrepe_pp/data",
-    "sugarcrepe-pp/SugarCrepe_pp/data",
-]
 SUGARCREPE_PP = plain(
-    *(
-        TaskRow(
-            id=f"sugarcrepe-pp/{kind}",
-            shape="two_true",
-            capability="foil",
-            places=tuple(f"{folder}/{kind}.json" for folder in _PP_FOLDERS),
-            images="coco",
-        )
-        for kind in ("replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
-    ),
+    *task_rows(
+        "sugarcrepe-pp/{}",
+        "replace_att replace_obj replace_rel swap_att swap_obj".split(),
+        "sugarcrepe-pp/data/{}.json sugarcrepe-pp/{}.json scpp/data/{}.json SugarCrepe_pp/data/{}.json "
+        "sugarcrepe-pp/SugarCrepe_pp/data/{}.json",
+        shape="two_true",
+        capability="foil",
+        images="coco",
+    ).values(),
     records=listed_records,
     case=_two_true,
     take="data/<kind>.json of https://github.com/Sri-Harsha/scpp or of Aman-J/SugarCrepe_pp",
@@ -167,16 +157,14 @@ SUGARCREPE_PP = plain(
 _TrueCaptions = Mapping[int, tuple[int, str]]
 """The image and the text of each true caption, by COCO's id of the caption."""
 
-_FOIL_IT = [
-    TaskRow(
-        id=f"foil-it/{part}",
-        shape="pair",
-        capability="foil",
-        places=(f"foil-it/foilv1.0_{part}_2017.json", f"foil-it/annotations/foilv1.0_{part}_2017.json"),
-        images="coco",
-    )
-    for part in ("test", "train")
-]
+_FOIL_IT = task_rows(
+    "foil-it/{}",
+    ("test", "train"),
+    "foil-it/foilv1.0_{}_2017.json foil-it/annotations/foilv1.0_{}_2017.json",
+    shape="pair",
+    capability="foil",
+    images="coco",
+).values()
 
 
 def _foil_it(options: ReadOptions) -> Iterator[Task]:
@@ -265,17 +253,14 @@ FOIL_IT = Source(
 # all of them. The authors' orders of COCO and Flickr30k are shuffles that were never released.
 
 _LEAST = 25
-_ARO_FILES = {"relation": "visual_genome_relation.json", "attribution": "visual_genome_attribution.json"}
-_ARO = [
-    TaskRow(
-        id=f"aro/{kind}",
-        shape="pair",
-        capability="compositional",
-        places=(f"aro/{name}", f"aro/data/{name}"),
-        images="aro",
-    )
-    for kind, name in _ARO_FILES.items()
-]
+_ARO = task_rows(
+    "aro/{}",
+    {"relation": "visual_genome_relation.json", "attribution": "visual_genome_attribution.json"},
+    "aro/{} aro/data/{}",
+    shape="pair",
+    capability="compositional",
+    images="aro",
+).values()
 
 
 def _aro(options: ReadOptions) -> Iterator[Task]:
@@ -352,18 +337,15 @@ _VSR_SIZES = {
     "zeroshot-dev": (259, 340),
     "zeroshot-train": (5440, 3489),
 }
-# The last two are the places of the data sets of the hub.
-_VSR_PLACES = "vsr/data/splits/{}/{}.jsonl vsr/splits/{}/{}.jsonl vsr/{}/{}.jsonl vsr/vsr_{}/{}.jsonl vsr_{}/{}.jsonl"
-_VSR = [
-    TaskRow(
-        id=f"vsr/{name}",
-        shape="single",
-        capability="foil",
-        places=tuple(place.format(*name.split("-")) for place in _VSR_PLACES.split()),
-        images="coco",
-    )
-    for name in _VSR_SIZES
-]
+_VSR = task_rows(
+    "vsr/{}",
+    {name: name.replace("-", "/") for name in _VSR_SIZES},
+    # The last two are the places of the data sets of the hub.
+    "vsr/data/splits/{}.jsonl vsr/splits/{}.jsonl vsr/{}.jsonl vsr/vsr_{}.jsonl vsr_{}.jsonl",
+    shape="single",
+    capability="foil",
+    images="coco",
+).values()
 
 
 def _vsr(options: ReadOptions) -> Iterator[Task]:
@@ -412,23 +394,18 @@ _OPPOSITES: Mapping[str, str] = MappingProxyType(
     },
 )
 _OPTIONS = 4
-_WHATSUP_FILES = {
-    "a": ("whatsup", "controlled_images_dataset.json"),
-    "b": ("whatsup", "controlled_clevr_dataset.json"),
-    "coco-one": ("whatsup-coco", "coco_qa_one_obj.json"),
-    "coco-two": ("whatsup-coco", "coco_qa_two_obj.json"),
-    "gqa-one": ("whatsup-vg", "vg_qa_one_obj.json"),
-    "gqa-two": ("whatsup-vg", "vg_qa_two_obj.json"),
-}
+_WHATSUP_PLACES = "whatsup/data/{} whatsup/{}"
+_CONTROLLED = {"a": "controlled_images_dataset.json", "b": "controlled_clevr_dataset.json"}
+_OF_COCO = {"coco-one": "coco_qa_one_obj.json", "coco-two": "coco_qa_two_obj.json"}
+_OF_GQA = {"gqa-one": "vg_qa_one_obj.json", "gqa-two": "vg_qa_two_obj.json"}
 _WHATSUP = [
-    TaskRow(
-        id=f"whatsup/{name}",
-        shape="choice" if images == "whatsup" else "pair",
-        capability="compositional" if images == "whatsup" else "foil",
-        places=(f"whatsup/data/{file}", f"whatsup/{file}"),
-        images=images,
-    )
-    for name, (images, file) in _WHATSUP_FILES.items()
+    *task_rows(
+        "whatsup/{}", _CONTROLLED, _WHATSUP_PLACES, shape="choice", capability="compositional", images="whatsup"
+    ).values(),
+    *task_rows(
+        "whatsup/{}", _OF_COCO, _WHATSUP_PLACES, shape="pair", capability="foil", images="whatsup-coco"
+    ).values(),
+    *task_rows("whatsup/{}", _OF_GQA, _WHATSUP_PLACES, shape="pair", capability="foil", images="whatsup-vg").values(),
 ]
 
 

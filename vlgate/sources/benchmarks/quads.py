@@ -25,6 +25,7 @@ from vlgate.sources.reading.source import (
     only_file,
     plain,
     shapes_of,
+    task_rows,
 )
 from vlgate.sources.reading.tables import (
     Row,
@@ -169,16 +170,14 @@ WINOGROUND = Source(
 
 _COLORSWAP_HUB = "stanfordnlp/colorswap"
 _COLORSWAP_IMAGES = ("image_1", "image_2")
-_COLORSWAP = {
-    split: TaskRow(
-        id=f"colorswap/{split}",
-        shape="quad",
-        capability="compositional",
-        places=(f"colorswap/data/{split}.json", f"colorswap/{split}.json"),
-        images="colorswap",
-    )
-    for split in ("test", "train")
-}
+_COLORSWAP = task_rows(
+    "colorswap/{}",
+    ("test", "train"),
+    "colorswap/data/{}.json colorswap/{}.json",
+    shape="quad",
+    capability="compositional",
+    images="colorswap",
+)
 
 
 def _colorswap(options: ReadOptions) -> Iterator[Task]:
@@ -263,9 +262,7 @@ COLA = plain(
 # from 0, over all files. The paper's I2T, T2I and group scores are ``text``, ``image`` and ``group``.
 
 _BIVLC_HUB = "imirandam/BiVLC"
-_BIVLC = {
-    kind: TaskRow(id=f"bivlc/{kind}", shape="quad", capability="compositional") for kind in ("replace", "swap", "add")
-}
+_BIVLC = task_rows("bivlc/{}", ("replace", "swap", "add"), shape="quad", capability="compositional")
 _GENERATED = "the second image of each case was made by a generator, so a model that tells such images is helped"
 
 
@@ -298,10 +295,9 @@ BIVLC = Source(
 # id is the row's ``id``, or the number of the row if that is missing.
 
 _VISMIN_HUB = "mair-lab/vismin-bench"
-_VISMIN = {
-    category: TaskRow(id=f"vismin/{category}", shape="quad", capability="compositional")
-    for category in ("object", "attribute", "counting", "relation")
-}
+_VISMIN = task_rows(
+    "vismin/{}", ("object", "attribute", "counting", "relation"), shape="quad", capability="compositional"
+)
 
 
 def _vismin(options: ReadOptions) -> Iterator[Task]:

@@ -30,6 +30,7 @@ from vlgate.sources.reading.source import (
     present,
     quad_requests,
     shapes_of,
+    task_rows,
 )
 from vlgate.sources.reading.tables import (
     Row,
@@ -54,7 +55,7 @@ from vlgate.types import Ask, Case, LazyImage, Task
 KINDS = ("random", "popular", "adversarial")
 _POPE_HUB = "lmms-lab/POPE"
 _POPE_TABLES = f"take the Parquet files of {_POPE_HUB}, or coco_pope_*.json of https://github.com/AoiDragon/POPE"
-# For the beginning of a task's id: the source of its images, the name of its file, and where the file may be.
+# For the beginning of a task's id: the source of its images, and the places of its file.
 _POPE_FILES = {
     "pope/coco": ("coco", "coco_pope_{}.json", "pope/output/coco pope/coco pope"),
     "pope/gqa": ("gqa", "gqa_pope_seem_{}.json", "pope/output/seem/gqa pope/output pope/gqa pope"),
@@ -62,16 +63,14 @@ _POPE_FILES = {
     "pope/repope": ("coco", "coco_repope_{}.json", "repope/annotations repope pope/repope"),
 }
 _POPE = {
-    start: {
-        kind: TaskRow(
-            id=f"{start}-{kind}",
-            shape="single",
-            capability="foil",
-            places=tuple(f"{folder}/{name.format(kind)}" for folder in folders.split()),
-            images=images,
-        )
-        for kind in KINDS
-    }
+    start: task_rows(
+        start + "-{}",
+        KINDS,
+        " ".join(f"{folder}/{name}" for folder in folders.split()),
+        shape="single",
+        capability="foil",
+        images=images,
+    )
     for start, (images, name, folders) in _POPE_FILES.items()
 }
 _POPE_V2 = TaskRow(

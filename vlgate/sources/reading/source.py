@@ -121,6 +121,33 @@ class TaskRow:
         )
 
 
+def task_rows(
+    task: str,
+    names: Iterable[str] | Mapping[str, str],
+    places: str = "",
+    *,
+    shape: Shape,
+    capability: Capability,
+    images: str = "",
+) -> dict[str, TaskRow]:
+    """Return the rows of tasks that differ in a name, by these names.
+
+    The name takes the place of ``{}`` in the id ``task``; in ``places``, which stand apart by spaces, its value does if
+    ``names`` is a mapping.
+    """
+    values = names if isinstance(names, Mapping) else {name: name for name in names}
+    return {
+        name: TaskRow(
+            id=task.format(name),
+            shape=shape,
+            capability=capability,
+            places=tuple(place.replace("{}", value) for place in places.split()),
+            images=images,
+        )
+        for name, value in values.items()
+    }
+
+
 def shapes_of(rows: Iterable[TaskRow]) -> dict[str, Shape]:
     """Return the shapes of the tasks of a table by their ids."""
     return {row.id: row.shape for row in rows}
