@@ -26,7 +26,6 @@ _TABLE = "CREATE TABLE IF NOT EXISTS parses (pipeline TEXT, text TEXT, parse TEX
 
 
 def cache_folder() -> Path:
-    """Return the user's folder for caches of vlgate, which need not exist."""
     base = os.environ.get("LOCALAPPDATA") if os.name == "nt" else os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "vlgate"
 
@@ -39,8 +38,6 @@ def cached_parser(name: str, folder: Path | None) -> Parser:
 
 
 class CachedParser:
-    """A parser whose parses are kept in a folder."""
-
     def __init__(self, parser: Parser, folder: Path) -> None:
         self.name = parser.name
         self.file = folder / FILE

@@ -75,8 +75,6 @@ class ToolOptions:
 
 
 class Tools:
-    """The tools of one run, each built once."""
-
     parser = Tool[Parser](
         sentence="the spaCy pipeline for English that parses texts, a name or a folder",
         build="vlgate.making.parse_cache:cached_parser",

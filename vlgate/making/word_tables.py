@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def lexicon(name: str) -> Any:
-    """Return a lexicon of ``wn`` by its name, such as ``oewn:2024``."""
     import wn
 
     try:

@@ -94,7 +94,6 @@ class EveryError:
 
 
 def read_everything(options: ReadOptions) -> EveryError:
-    """Read the wanted tasks of all sources."""
     found = EveryError()
     for source in SOURCES:
         known: dict[str, Shape] = {}

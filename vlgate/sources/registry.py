@@ -117,7 +117,6 @@ def shapes(folders: tuple[Path, ...] = ()) -> dict[str, Shape]:
 
 
 def read_tasks(options: ReadOptions) -> list[Task]:
-    """Return all wanted tasks whose data are in the folders, in the order of their ids."""
     wanted = [name for name in SOURCES if any(map(options.wanted, shapes_of(name, options.folders)))]
     tasks = [task for name in wanted for task in readable_tasks(name, options)]
     return sorted(tasks, key=lambda task: task.id)

@@ -63,15 +63,12 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """The records of one file, and the name of its form."""
-
     file: Path
     form: str
     records: tuple[Recorded, ...]
 
 
 def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
-    """Read files of replies; files of questions, such as LLaVA's, complete the records of the others."""
     read = {file: [replace(row, fields=_lower(row.fields, row.place)) for row in rows_of(file)] for file in files}
     fields = {file: {name: row.fields[name] for row in rows for name in row.fields} for file, rows in read.items()}
     reply = _plain_name(reply)
@@ -185,7 +182,6 @@ def _first(fields: Fields, names: Sequence[str]) -> str:
 
 
 def _made(row: Row, form: str, reply: str) -> list[Recorded]:
-    """The records of a row, whose reply is in a field of the file; a problem if the row is not like the others."""
     if row.problem:
         return [replace(_plain(row, ""), problem=row.problem)]
     try:

@@ -107,8 +107,6 @@ def _keys(head: bytes) -> tuple[dict[int, set[str]], str]:
 
 
 class ImageFolder:
-    """A folder of images, which are named by their path in it or by their name without an extension."""
-
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
             raise OptionError(f"--images {folder}: there is no such folder; name the folder of the images")
@@ -134,7 +132,6 @@ class ImageFolder:
         return found
 
     def size(self, image: str) -> tuple[int, int] | None:
-        """Return the width and height of an image in pixels; None if it is not there or cannot be read."""
         file = self._folder / self.name(image)
         return image_size(str(file)) if self.has(image) else None
 
@@ -209,7 +206,6 @@ def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_o
 
 
 def _beside(name: InputName, contents: dict[Path, Content]) -> list[Path]:
-    """The files of words that go with an input."""
     return [file for file, content in contents.items() if _WITH.get(content) == name]
 
 

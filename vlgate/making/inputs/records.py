@@ -46,8 +46,6 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialog(candidates.Dialog):
-    """A dialog about an image."""
-
     id: str
     image: str
     origin: str
@@ -112,7 +110,6 @@ def whole(file: Path, remedy: str) -> Record:
 
 
 def listed(record: Record, field: str, name: str) -> Iterator[Record]:
-    """Yield the objects of a list, each named ``name`` and its position from 0."""
     values = record.fields.get(field)
     if type(values) is not list:
         record.reject(field, "a list")

@@ -62,7 +62,6 @@ def release_of(one: GraphInput) -> CorpusName:
 
 
 def without_boxes(foil: Foil, one: GraphInput) -> Foil:
-    """Return a foil without the tags of boxes if the input has none."""
     if not isinstance(one, Interactions) or one.boxed:
         return foil
     return replace(foil, tags={name: value for name, value in foil.tags.items() if name not in _OF_BOXES})
@@ -200,7 +199,6 @@ def _start_foils(foils: _Foils, places: _Places, most: int = 1) -> Start:
 
 
 def _extra(foil: Foil, one: GraphInput, places: _Places) -> Mapping[str, Any]:
-    """The files of the release that a foil belongs to, and where their images are."""
     files = [place for place in places(foil, one) if f"vl-checklist/{place}".lower() in CORPUS]
     return {"files": files, "images": _FOLDERS[release_of(one)]}
 

@@ -124,7 +124,6 @@ def _test_report(test: Test, made: Made) -> Json:
 
 
 def _blind(task: Task) -> Json:
-    """Return the share of questions that the text-only baseline answers, learnt from other images."""
     model = Blind()
     model.prepare([task])
     asked = [(r, str(t)) for case in task.cases for r, t in zip(case.requests, case.truths, strict=True)]

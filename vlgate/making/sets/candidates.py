@@ -54,8 +54,6 @@ BLOCK = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """The candidates of some inputs that passed the checks; ``dropped`` counts the others by reason."""
-
     made: tuple[Made, ...]
     used: int
     candidates: int

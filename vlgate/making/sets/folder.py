@@ -178,7 +178,6 @@ class SetFolder:
 
 @contextmanager
 def opened(folder: Path, options: Mapping[str, Any], *, overwrite: bool) -> Iterator[SetFolder]:
-    """Give the body of a ``with`` statement the folder of a set, locked and ready for a run with these options."""
     try:
         made = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)

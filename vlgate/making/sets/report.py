@@ -54,7 +54,6 @@ def measured(
     made_by: Mapping[str, Any],
     lm: tuple[str, TextModel] | None,
 ) -> Json:
-    """Return the content of ``bias.json``."""
     task = as_task(items, f"made/{kind.name}", kind.shape)
     pairs = [pair for item in items for pair in contrasts(item.candidate)]
     return {
@@ -198,7 +197,6 @@ def _baselines(report: Json) -> list[str]:
 
 
 def _pruning(found: Json | None) -> list[str]:
-    """The section on what pruning did; none if it was not asked for."""
     if found is None:
         return []
     lines = ["## Pruning", "", "| probe | right before | right now |", "|---|---|---|"]

@@ -180,7 +180,6 @@ class _Progress:
         self._told = monotonic()
 
     def add(self, block: Block) -> None:
-        """Count a block, and say so if it is the last one or some seconds have gone by."""
         self._used += block.used
         self._found += sum(len(one.found.candidates) for one in block.made)
         if self._used == self._inputs or monotonic() - self._told > _SECONDS:

@@ -117,7 +117,6 @@ class Comparing(Protocol):
 
 
 def checks(kind: Kind, tools: Tools) -> tuple[Check, ...]:
-    """Return the checks of a kind with the tools that are there, the cheap ones first."""
     found: list[Check] = [_each(equal), _each(rewritten)]
     if tools.has("grammar"):
         found.append(_each(lambda pairs: ungrammatical(pairs, tools.grammar)))

@@ -69,7 +69,6 @@ class Item:
 
     @property
     def texts(self) -> tuple[str, str]:
-        """The two texts in the order that voters see."""
         return (self.caption, self.foil) if self.caption_first else (self.foil, self.caption)
 
     @property
@@ -187,7 +186,6 @@ def write_forms(items: Sequence[Item], file: Path, layout: Layout) -> list[Path]
 
 
 def page(content: object) -> str:
-    """Return the page that asks what ``content`` holds: digest, part, items and the sources of their images."""
     script, style = (_PAGE / "form.js").read_text(encoding="utf-8"), (_PAGE / "form.css").read_text(encoding="utf-8")
     parts = {
         "policy": f"default-src 'none'; img-src data: 'self' file:; script-src {_hash(script)}; "

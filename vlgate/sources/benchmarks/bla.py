@@ -77,7 +77,6 @@ def _cases(file: Path, find: Find) -> Iterator[Case]:
 
 
 def _sets(file: Path) -> Iterator[tuple[str, Record]]:
-    """Yield the image's id and the four sentences of each set, from either form of the release."""
     content = read_json(file)
     if type(content) is dict:  # {image id: the four sentences}
         yield from each(lambda named: _named(file, *named), content.items())

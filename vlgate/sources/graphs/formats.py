@@ -81,7 +81,6 @@ NUMBERS = ("singular", "plural", "mass")
 
 
 def words(member: Member, faults: Faults) -> Words:
-    """Return the words of a user's own file by their kind, each with all its fields."""
     faults.refuse_unknown({member.key: None}, ("graphs", "words"), "(the whole file)")
     if member.key == "graphs":
         faults.found("'graphs'", "graphs that are not a list", shown(member.value))

@@ -24,8 +24,6 @@ _TWICE = "occlude"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedLoad:
-    """Loads a perturbed image; if the boxes do not fit the file, the error is one of the image, not of the model."""
-
     made: LazyImage
     origin: str
 

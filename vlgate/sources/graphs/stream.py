@@ -142,7 +142,6 @@ class _Events(Iterator[tuple[str, Any]]):
         return event
 
     def value(self, event: str, value: Any) -> tuple[Any, tuple[str, ...]]:
-        """Return the value that begins with an event, and the repeated keys of objects in it."""
         if event not in _OPENING:
             return value, ()
         return self.rest({} if event == "start_map" else [], None)

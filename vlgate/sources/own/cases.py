@@ -109,7 +109,6 @@ def _is_one_object(text: str) -> bool:
 
 
 def _of_cells(record: Record) -> Record:
-    """A record whose cells are read as the fields of a line."""
     fields: dict[str, Any] = {}
     tags: dict[str, str] = {}
     for name, cell in record.fields.items():

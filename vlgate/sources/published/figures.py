@@ -51,36 +51,22 @@ _REMEDY = "correct that line"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A number that a paper prints.
+    """A number that a paper prints."""
 
-    Attributes:
-        paper: one of ``PAPERS``.
-        table: the number of the paper's table (``"4"``), or what else has the figure: a section, ``README``, an issue.
-        column: the heading of the column, as printed.
-        model: the name of the model in the paper, or ``human``, ``chance`` or, for counts, ``data``.
-        target: the id of vlgate's task, a pattern of ids (``valse/*``) if the figure is a mean over several tasks, or
-            None if vlgate has no such task.
-        slice: vlgate's name of the slice of the target (``collapsed_tag=Object``), or None for the whole target.
-        metric: vlgate's name of the metric, or the paper's name if vlgate does not have the metric.
-        unit: ``percent``, ``fraction`` or ``count``.
-        printed: the number as printed, with its trailing zeros.
-        value: the right number, as a fraction unless it is a count.
-        note: what a reader should know, such as why ``value`` is not the printed number; may be empty.
-        cases: how many cases it is over; None if the file does not say.
-    """
-
-    paper: str
-    table: str
-    column: str
-    model: str
-    target: str | None
-    slice: str | None
-    metric: str
-    unit: str
-    printed: Decimal
-    value: float
-    note: str
-    cases: int | None = None
+    paper: str  # one of ``PAPERS``
+    table: str  # the number of the paper's table ("4"), or what else has the figure: a section, README, an issue
+    column: str  # its heading, as printed
+    model: str  # its name in the paper, or human, chance or, for counts, data
+    target: (
+        str | None
+    )  # a task, a pattern of tasks ("valse/*") for a mean over several, None if vlgate has no such task
+    slice: str | None  # of the target, such as "collapsed_tag=Object"; None for the whole target
+    metric: str  # vlgate's name, or the paper's if vlgate does not have the metric
+    unit: str  # percent, fraction or count
+    printed: Decimal  # with its trailing zeros
+    value: float  # the right number, as a fraction unless it is a count
+    note: str  # such as why ``value`` is not the printed number; may be empty
+    cases: int | None = None  # None if the file does not say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +82,6 @@ def figures(paper: str | None = None) -> tuple[Figure, ...]:
 
 
 def source(paper: str) -> Paper:
-    """Return the name, citation and address of a paper."""
     return _read(paper)[0]
 
 

@@ -204,8 +204,6 @@ class ImageFinder:
 
 
 class _Listing:
-    """The image files in a folder, by the identity of their names."""
-
     def __init__(self, folder: Path, identity: Callable[[str], Identity], depth: int) -> None:
         self._folder = str(folder)
         # Nearly every image has one file, so a list is made only for an image that has more.
@@ -235,8 +233,6 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """One source in the data folders: the listings of each folder, and the images found so far by folders and name."""
-
     source: ImageFolders
     listings: Mapping[Path, tuple[_Listing, ...]]
     images: dict[tuple[tuple[Path, ...], str], LazyImage]
@@ -264,12 +260,10 @@ class _Search:
 
 
 def _likeness(path: str, name: str) -> tuple[bool, bool]:
-    """How unlike a file's name is to the one that was asked for."""
     return not path.endswith(f"/{name}"), stem(path) != stem(name)
 
 
 def same_content(path: str, other: str) -> bool:
-    """Return whether two paths lead to one file, or to files of the same content."""
     try:
         return Path(path).samefile(other) or filecmp.cmp(path, other, shallow=False)
     except OSError:

@@ -136,8 +136,6 @@ def class_names(file: Path, column: str) -> list[str]:
 
 
 class _Parquet:
-    """A Parquet file: its schema, the sizes of its row groups, and its rows."""
-
     def __init__(self, file: Path) -> None:
         from pyarrow.parquet import ParquetFile
 
@@ -148,7 +146,6 @@ class _Parquet:
         self.sizes = [self._file.metadata.row_group(group).num_rows for group in groups]
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the values of some columns, in all rows."""
         return list(self._file.read(columns=columns).to_pylist())
 
     def without_bytes(self, column: str) -> set[int]:
@@ -169,8 +166,6 @@ class _Parquet:
 
 
 class _Arrow:
-    """An Arrow file: its schema, the sizes of its record batches, and its rows; it is mapped into memory."""
-
     def __init__(self, file: Path) -> None:
         import pyarrow as pa
 
@@ -179,7 +174,6 @@ class _Arrow:
         self.sizes = [batch.num_rows for batch in self._batches]
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the values of some columns, in all rows."""
         plain = [name for name in columns if "." not in name or name in self.schema.names]
         found = [row for batch in self._batches for row in batch.select(plain).to_pylist()]
         for name in (name.removesuffix(".path") for name in columns if name not in plain):

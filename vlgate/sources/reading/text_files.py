@@ -217,7 +217,6 @@ def _columns(file: Path, text: str, column: str, remedy: str) -> tuple[str, list
 
 
 def check_columns(file: Path, columns: Sequence[str]) -> None:
-    """Raise a DataError if a table has two columns of one name."""
     twice = next((name for name in columns if name and columns.count(name) > 1), None)
     if twice is not None:
         raise DataError(file, "on line 1", f"has the column {twice!r} twice", "rename one of them")

@@ -55,7 +55,6 @@ def read_contents() -> dict[str, bytes]:
 
 
 def contents(tasks: Iterable[Task]) -> dict[str, bytes]:
-    """Return the members of the file by name, for tasks whose images are drawn, with or without a perturbation."""
     return {_member(task.id): _packed(task) for task in tasks}
 
 
