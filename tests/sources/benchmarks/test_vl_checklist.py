@@ -256,7 +256,7 @@ def test_a_corpus_that_cannot_be_read(tmp_path):
         tasks(tmp_path)
     file.unlink()
     file.mkdir()
-    with pytest.raises(DataError, match=r"vg\.yaml: is not a regular file"):
+    with pytest.raises(DataError, match=r"vg\.yaml: cannot be read"):
         tasks(tmp_path)
 
 

@@ -170,34 +170,60 @@ def choose(kind: Kind, items: Sequence[Item], *, limit: int | None, seed: int, p
     The blind baseline has the last word: it is measured again after each balancing of classes. If ``prune`` is true,
     the probes of text have it.
     """
-    dropped: Counter[str] = Counter()
-    notes: list[str] = []
+    choosing = _Choosing(kind, seed)
     left = []
     for item, reason in zip(items, repeated(items), strict=True):
         if reason is None:
             left.append(item)
         else:
-            dropped[reason] += 1
-    left = _selected(kind, left, seed, dropped, notes)
+            choosing.dropped[reason] += 1
+    left = choosing.selected(left)
     before = blind(left, kind.shape) if left else None
     probes = reached(left, kind.shape) if prune and left else None
-    left = _balanced(kind, left, seed, dropped, notes)
-    left = _pruned(kind, left, seed, dropped, notes) if prune else left
+    left = choosing.filtered(left, prune=prune)
     over = limit is not None and len(left) > limit
     if limit is not None and over:
         fewer = _limited(kind, left, limit, seed)
-        dropped[BEYOND] += len(left) - len(fewer)
-        left = _balanced(kind, fewer, seed, dropped, notes)
-        left = _pruned(kind, left, seed, dropped, notes) if prune else left
+        choosing.dropped[BEYOND] += len(left) - len(fewer)
+        left = choosing.filtered(fewer, prune=prune)
     enough = limit is not None and over and len(left) >= limit - max(_SLACK, limit // 5)
     return Chosen(
         items=tuple(left),
-        dropped=dropped,
+        dropped=choosing.dropped,
         before=before,
         enough=enough,
-        note=notes[-1] if notes else "",
+        note=choosing.note,
         probes=probes,
     )
+
+
+class _Choosing:
+    """Chooses items of a kind; ``dropped`` counts the others by reason, ``note`` is that of the last balancing."""
+
+    def __init__(self, kind: Kind, seed: int) -> None:
+        self.dropped: Counter[str] = Counter()
+        self.note = ""
+        self._kind = kind
+        self._seed = seed
+
+    def selected(self, items: list[Item]) -> list[Item]:
+        if self._kind.select is None or not items:
+            return items
+        chosen = self._kind.select(items, self._seed)
+        self.dropped.update(chosen.dropped)
+        self.note = chosen.note
+        return list(chosen.items)
+
+    def filtered(self, items: list[Item], *, prune: bool) -> list[Item]:
+        """Drop what text alone solves, and balance what is left, until nothing is dropped."""
+        for drop, reason in ((near_chance, FOUND), *([(pruned, PRUNED)] if prune else [])):
+            for _ in range(_ROUNDS):
+                left, number = drop(items, self._kind.shape) if items else (items, 0)
+                if not number:
+                    break
+                self.dropped[reason] += number
+                items = self.selected(left)
+        return items
 
 
 def _limited(kind: Kind, items: list[Item], limit: int, seed: int) -> list[Item]:
@@ -209,42 +235,13 @@ def _limited(kind: Kind, items: list[Item], limit: int, seed: int) -> list[Item]
     order = list(range(len(items)))
     quick_generator(f"{seed}:limit:{kind.name}").shuffle(order)
     plain = [items[place] for place in sorted(order[:limit])]
-    best = _selected(kind, plain, seed, Counter(), [])
+    best = _Choosing(kind, seed).selected(plain)
     low, high = limit, len(items)
     while low + 1 < high and len(best) < limit:
         middle = (low + high) // 2
-        some = _selected(kind, [items[place] for place in sorted(order[:middle])], seed, Counter(), [])
+        some = _Choosing(kind, seed).selected([items[place] for place in sorted(order[:middle])])
         if len(some) > limit:
             high = middle
         else:
             low, best = middle, max(best, some, key=len)
     return best or plain
-
-
-def _balanced(kind: Kind, items: list[Item], seed: int, dropped: Counter[str], notes: list[str]) -> list[Item]:
-    for _ in range(_ROUNDS):
-        left, found = near_chance(items, kind.shape)
-        if not found:
-            return items
-        dropped[FOUND] += found
-        items = _selected(kind, left, seed, dropped, notes)
-    return items
-
-
-def _pruned(kind: Kind, items: list[Item], seed: int, dropped: Counter[str], notes: list[str]) -> list[Item]:
-    for _ in range(_ROUNDS):
-        left, found = pruned(items, kind.shape) if items else (items, 0)
-        if not found:
-            return items
-        dropped[PRUNED] += found
-        items = _selected(kind, left, seed, dropped, notes)
-    return items
-
-
-def _selected(kind: Kind, items: list[Item], seed: int, dropped: Counter[str], notes: list[str]) -> list[Item]:
-    if kind.select is None or not items:
-        return items
-    chosen = kind.select(items, seed)
-    dropped.update(chosen.dropped)
-    notes.append(chosen.note)
-    return list(chosen.items)

@@ -132,7 +132,7 @@ def _parse(paper: str, file: str, text: str) -> tuple[Paper, tuple[Figure, ...]]
             place = f"mark {mark.get('where')}"
             found = _marked(found, mark)
     except (KeyError, _Flaw) as flaw:
-        raise DataError(file, place, _said(flaw), _REMEDY) from None
+        raise DataError(file, place, _problem(flaw), _REMEDY) from None
     return origin, tuple(found)
 
 
@@ -150,7 +150,7 @@ def _table(paper: str, file: str, note: str, table: Mapping[str, Any]) -> Sequen
             place = f"{name}, mark {mark.get('where')}"
             found = _marked(found, mark)
     except (KeyError, _Flaw) as flaw:
-        raise DataError(file, place, _said(flaw), _REMEDY) from None
+        raise DataError(file, place, _problem(flaw), _REMEDY) from None
     return found
 
 
@@ -158,7 +158,7 @@ class _Flaw(Exception):  # noqa: N818 - never reaches a caller: it becomes a Dat
     """A problem of a part of a file."""
 
 
-def _said(flaw: Exception) -> str:
+def _problem(flaw: Exception) -> str:
     return f"lacks {flaw}" if isinstance(flaw, KeyError) else str(flaw)
 
 
@@ -171,29 +171,29 @@ def _row(paper: str, note: str, table: Mapping[str, Any], row: Sequence[Any]) ->
     labels, columns = table["labels"], table["columns"]
     if len(row) != len(labels) + len(columns):
         raise _Flaw(f"has {len(row)} entries, expected one per label and column: {len(labels)} + {len(columns)}")
-    said = {key: table[key] for key in (*_FACETS, "cases") if key in table}
+    facets = {key: table[key] for key in (*_FACETS, "cases") if key in table}
     named = dict(zip(labels, row, strict=False))
     return [
-        _figure(paper, (note, table.get("note", "")), number, {**said, **column, **named, "table": table["id"]})
+        _figure(paper, (note, table.get("note", "")), number, {**facets, **column, **named, "table": table["id"]})
         for column, number in zip(columns, row[len(labels) :], strict=True)
         if number != "-"
     ]
 
 
-def _figure(paper: str, notes: Sequence[str], printed: int | Decimal, said: Mapping[str, Any]) -> Figure:
+def _figure(paper: str, notes: Sequence[str], printed: int | Decimal, facets: Mapping[str, Any]) -> Figure:
     return Figure(
         paper=paper,
-        table=said["table"],
-        column=said["column"],
-        model=said["model"],
-        target=said.get("target"),
-        slice=said.get("slice"),
-        metric=said["metric"],
-        unit=said["unit"],
+        table=facets["table"],
+        column=facets["column"],
+        model=facets["model"],
+        target=facets.get("target"),
+        slice=facets.get("slice"),
+        metric=facets["metric"],
+        unit=facets["unit"],
         printed=_number(printed),
-        value=_value(printed, said["unit"]),
-        note=_joined(*notes, said.get("note", "")),
-        cases=said.get("cases"),
+        value=_value(printed, facets["unit"]),
+        note=_joined(*notes, facets.get("note", "")),
+        cases=facets.get("cases"),
     )
 
 
@@ -205,10 +205,10 @@ def _marked(found: Sequence[Figure], mark: Mapping[str, Any]) -> list[Figure]:
         raise _Flaw(f"corrects {sum(about)} figures, expected exactly one")
     if not any(about):
         raise _Flaw("matches no figure")
-    return [_told(figure, mark) if here else figure for figure, here in zip(found, about, strict=True)]
+    return [_with_mark(figure, mark) if here else figure for figure, here in zip(found, about, strict=True)]
 
 
-def _told(figure: Figure, mark: Mapping[str, Any]) -> Figure:
+def _with_mark(figure: Figure, mark: Mapping[str, Any]) -> Figure:
     note = _joined(figure.note, mark["why"])
     if "corrected" not in mark:
         return replace(figure, note=note)
