@@ -18,6 +18,7 @@ from vlgate.errors import OptionError, UnknownNameError, escaped
 from vlgate.images.files import missing_image
 from vlgate.making.kinds.kind import Kind
 from vlgate.making.sets.folder import BIAS, PAGE, SetFolder, digest, opened
+from vlgate.making.sets.report import how_made, share
 from vlgate.metrics.stats import wilson
 from vlgate.models.reference.blind import Blind
 from vlgate.perturb.ontology import Ontology
@@ -144,14 +145,12 @@ def as_page(report: Json) -> str:
     lines = ["# questions", "", "## What text alone gives away", "", "| test | rule | right | questions |"]
     lines.append("|---|---|---|---|")
     for test, one in report["tests"].items():
-        lines += [f"| {test} | {rule} | {_shown(value)} | {n:,} |" for rule, value, n in _rules(one)]
+        lines += [f"| {test} | {rule} | {share(value)} | {n:,} |" for rule, value, n in _rules(one)]
     lines += ["", "## What was left out", "", "| what | number |", "|---|---|"]
     lines += [f"| {reason} | {number:,} |" for reason, number in report["left_out"].items()]
     for test, one in report["tests"].items():
         lines += [f"| {test}: too few graphs for kind {kind} | {number:,} |" for kind, number in one["missing"].items()]
-    lines += ["", "## How it was made", "", "| option | value |", "|---|---|"]
-    lines += [f"| {name} | {_text(value)} |" for name, value in report["made_by"].items()]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", *how_made(report["made_by"]), ""])
 
 
 def _rules(one: Json) -> Iterator[tuple[str, float | None, int]]:
@@ -159,14 +158,6 @@ def _rules(one: Json) -> Iterator[tuple[str, float | None, int]]:
         yield "blind baseline, cross-validated", one["blind"]["value"], one["blind"]["n"]
     for rule in one["probes"]:
         yield rule["name"], rule["value"], rule["n"]
-
-
-def _shown(value: float | None) -> str:
-    return "not measured" if value is None else f"{value:.3f}"
-
-
-def _text(value: Any) -> str:
-    return ", ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, Mapping) else str(value)
 
 
 # Make pairs of questions from scene graphs, for your own tests or for training.
