@@ -180,8 +180,8 @@ def _archive(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _parquet(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    check_columns(file, column_names(file))
-    return ((f"row {number}", row) for number, row in enumerate(all_rows(file), 1))
+    check_columns(file, column_names(file, "write it again"))
+    return ((f"row {number}", row) for number, row in enumerate(all_rows(file, "write it again"), 1))
 
 
 _READERS: Mapping[str, Callable[[Path], Iterable[tuple[str, Mapping[str, Any]]]]] = MappingProxyType(

@@ -113,14 +113,14 @@ def table_rows(files: Iterable[Path], images: Sequence[str], remedy: str = FETCH
             number += 1
 
 
-def column_names(file: Path) -> list[str]:
-    with _opened(file) as table:
+def column_names(file: Path, remedy: str = FETCH_AGAIN) -> list[str]:
+    with _opened(file, remedy) as table:
         return list(table.schema.names)
 
 
-def all_rows(file: Path) -> list[dict[str, Any]]:
+def all_rows(file: Path, remedy: str) -> list[dict[str, Any]]:
     """Return the rows of a table with all their columns."""
-    with _opened(file) as table:
+    with _opened(file, remedy) as table:
         return table.rows(table.schema.names)
 
 
@@ -196,7 +196,7 @@ class _Arrow:
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[_Parquet | _Arrow]:
+def _opened(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[_Parquet | _Arrow]:
     """Open a table; what pyarrow raises in the body is an error of the file."""
     from pyarrow import ArrowException
 
@@ -208,7 +208,7 @@ def _opened(file: Path) -> Iterator[_Parquet | _Arrow]:
         table = _Arrow(file) if kind == "Arrow" else _Parquet(file)
         yield table
     except (ArrowException, OSError, UnicodeDecodeError) as error:
-        raise DataError(file, None, f"is not a complete {kind} file ({error})", FETCH_AGAIN) from None
+        raise DataError(file, None, f"is not a complete {kind} file ({error})", remedy) from None
     finally:
         if table is not None:
             table.close()
