@@ -148,9 +148,8 @@ class _NoLexicon:
 
 
 class _Tools(Tools):
-    @property
-    def wordnet(self) -> Any:
-        return _NoLexicon()
+    def _build(self, name: str) -> Any:
+        return _NoLexicon() if name == "wordnet" else super()._build(name)
 
 
 def page() -> str:

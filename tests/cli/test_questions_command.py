@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from vlgate.cli import main
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
 from vlgate.perturb.questions import TESTS
 from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.registry import read_source
 
 REAL = Path(__file__).parents[3] / "shared/data/scene-graphs"
 GRAPHS = world_graphs(2, 60)
@@ -233,12 +233,11 @@ def test_the_readers_read_what_is_written(questions, tmp_path, form):
     status, _, said = questions("--tests", "negation-dir,order-inv,visual-inv", form=form, out="set")
     assert status == 0
     assert "120 x pair of an image and its perturbed form, which this format cannot express" in said
-    source, benchmark = ("own_cases", "made") if form == "cases" else ("carets", "carets")
-    reader = import_module(f"vlgate.sources.benchmarks.{source}")
+    source, benchmark = ("own", "made") if form == "cases" else ("carets", "carets")
     wanted = {f"{benchmark}/negation-dir", f"{benchmark}/order-inv"}
     tasks = {
         task.id: task
-        for task in reader.read(ReadOptions(folders=(tmp_path / "set",), seed=0, wanted=wanted.__contains__))
+        for task in read_source(source, ReadOptions(folders=(tmp_path / "set",), seed=0, wanted=wanted.__contains__))
     }
     assert {name: len(task.cases) for name, task in tasks.items()} == dict.fromkeys(wanted, 24)
 

@@ -30,7 +30,7 @@ from vlgate.judging.verdicts import judge
 from vlgate.making.inputs.reading import read_inputs
 from vlgate.making.votes.form import digest as form_of
 from vlgate.making.votes.form import items_of
-from vlgate.making.votes.reading import read_votes
+from vlgate.making.votes.outcome import read_votes
 from vlgate.metrics.controlled import ControlledTask, Figure
 from vlgate.models.cross.answer_lists import read_answers
 from vlgate.models.reference.replay import read_rows

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.audit.flaws import EXAMPLES, Flaw, examine, true_texts
-from vlgate.sources.benchmarks.valse import read
+from vlgate.sources.benchmarks.valse import VALSE
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 
@@ -241,7 +241,7 @@ def test_the_known_flaws_of_vl_checklist(file, expected):
 def test_the_24_records_of_valse_whose_caption_is_its_foil_are_none_of_them_valid():
     def found(*protocols):
         reading = ReadOptions(folders=(REAL,), seed=0, wanted=lambda _: True, protocols=frozenset(protocols))
-        return {task.id: counts(task).get("equal texts", 0) for task in read(reading)}
+        return {task.id: counts(task).get("equal texts", 0) for task in VALSE.read(reading)}
 
     every = found("valse_all")
     assert sum(every.values()) == 24

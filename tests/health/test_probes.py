@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vlgate.audit.blind_baseline import Probe, probe, solved
 from vlgate.metrics.stats import wilson
 from vlgate.metrics.text_learning import FOLDS
-from vlgate.sources.benchmarks.valse import read
+from vlgate.sources.benchmarks.valse import VALSE
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Ask, Case, LazyImage, Match, Read, Task
 
@@ -303,7 +303,7 @@ def test_nothing_solves_a_task_without_probes():
 def test_the_shortcuts_of_valse():
     tasks = {
         task.id: task
-        for task in read(ReadOptions(folders=(REAL,), seed=0, wanted=lambda _: True, protocols=frozenset()))
+        for task in VALSE.read(ReadOptions(folders=(REAL,), seed=0, wanted=lambda _: True, protocols=frozenset()))
     }
     best = {name: probe(task)[-1].value for name, task in tasks.items()}
     assert {name: round(value, 2) for name, value in best.items()} == pytest.approx(

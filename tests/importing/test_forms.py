@@ -79,7 +79,7 @@ def test_json_without_replies_says_what_it_is_and_what_to_do(text, said, tmp_pat
         ("x.txt", b"Is there a dog?\tYes\n", "line 1: its line has 2 cells, expected 4"),
         ("x.xlsx", b"hello", "cannot be read as .xlsx"),
         ("x.eval", b"hello", "log of inspect .*--to json"),
-        ("x.parquet", b"hello", "cannot be read as Parquet"),
+        ("x.parquet", b"hello", "is not a complete Parquet file"),
         ("x.pkl", b"hello", "write the table as .xlsx, .tsv or .json"),
         ("x.yml", b"hello", "expected a name that ends in"),
     ],

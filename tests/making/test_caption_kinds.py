@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from vlgate.cli import main
-from vlgate.sources.benchmarks import valse
+from vlgate.sources.benchmarks.valse import VALSE
 from vlgate.sources.own import cases
 from vlgate.sources.reading.source import ReadOptions
 
@@ -55,7 +55,7 @@ def test_a_set_is_balanced_and_our_reader_reads_it(captions, tmp_path, kind, tex
 def test_the_release_format_is_read_by_the_reader_of_valse(captions, tmp_path, kind, task):
     made(kind, captions, tmp_path / "set", "--format", "release")
     options = ReadOptions(folders=(tmp_path / "set",), seed=0, wanted=task.__eq__, protocols=frozenset({"valse_all"}))
-    [found] = valse.read(options)
+    [found] = VALSE.read(options)
     assert found.cases
     assert all(case.truths == (True, False) for case in found.cases)
     assert kind == "foil-it" or {case.tags["direction"] for case in found.cases} == {"sg2pl", "pl2sg"}

@@ -12,6 +12,7 @@ from vlgate.making.kinds.kind import KINDS, kind
 from vlgate.making.sets.run import Settings, make_set
 from vlgate.making.tools import Tools
 from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.registry import read_source
 
 MADE = [name for name in KINDS if kind(name).start is not None]
 NO_BENCHMARK = {"counting-captions"}
@@ -37,7 +38,7 @@ def examples():
 
 @pytest.fixture(scope="module")
 def parser():
-    return Tools.parser.fget(Tools(Settings(kind="", files=(), out=Path()).tools))
+    return Tools(Settings(kind="", files=(), out=Path()).tools).parser
 
 
 @pytest.fixture
@@ -57,15 +58,14 @@ def made(examples, parser, tmp_path, monkeypatch):
 
 
 def tasks(source, folder, wanted, *protocols):
-    reader = import_module(f"vlgate.sources.benchmarks.{source}")
     options = ReadOptions(folders=(folder,), seed=0, wanted=wanted, protocols=frozenset(protocols))
-    return list(reader.read(options))
+    return list(read_source(source, options))
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_our_own_reader_reads_the_cases(made, name):
     number, folder = made(name, "cases")
-    [task] = tasks("own_cases", folder, f"made/{name}".__eq__)
+    [task] = tasks("own", folder, f"made/{name}".__eq__)
     assert len(task.cases) == number > 0
     assert {"bias.md", "bias.json", "why.jsonl"} <= {file.name for file in folder.iterdir()}
 
@@ -74,7 +74,7 @@ def test_our_own_reader_reads_the_cases(made, name):
 def test_the_benchmarks_reader_reads_its_own_format(made, name):
     number, folder = made(name, "release")
     task = TASKS.get(name, f"valse/{name}")
-    source = task.partition("/")[0].replace("-", "_")
+    source = task.partition("/")[0]
     found = tasks(source, folder, lambda one: fnmatch(one, task), "valse_all")
     assert sum(len(one.cases) for one in found) == number > 0
 

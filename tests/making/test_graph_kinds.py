@@ -10,7 +10,8 @@ from vlgate.cli import main
 from vlgate.making.kinds.graphs import ANOTHER, NOTHING, OBJECT, UNBALANCED, balanced
 from vlgate.making.kinds.kind import Item
 from vlgate.perturb.foils.candidates import Foil
-from vlgate.sources.benchmarks import bla, vl_checklist
+from vlgate.sources.benchmarks.bla import BLA
+from vlgate.sources.benchmarks.vl_checklist import VL_CHECKLIST
 from vlgate.sources.own import cases
 from vlgate.sources.reading.source import ReadOptions
 
@@ -78,14 +79,14 @@ def _texts(reader, folder, task):
     ],
 )
 def test_one_set_of_bla_is_made_of_an_image_and_read_back(make, graphs, kind: str, first: str) -> None:
-    released = _texts(bla, make(kind, graphs), f"bla/{kind}")
+    released = _texts(BLA, make(kind, graphs), f"bla/{kind}")
     assert [texts[0] for texts in released] == [first]
     assert _texts(cases, make(kind, graphs, form="cases"), f"made/{kind}") == released
 
 
 def test_the_verb_of_a_released_set_is_its_slice(make, graphs) -> None:
     folder = make("active-passive", graphs)
-    [task] = bla.read(ReadOptions(folders=(folder,), seed=0, wanted="bla/active-passive".__eq__))
+    [task] = BLA.read(ReadOptions(folders=(folder,), seed=0, wanted="bla/active-passive".__eq__))
     assert (task.cases[0].tags, task.cases[0].id) == ({"verb": "lift"}, "couple.jpg")
 
 
@@ -100,7 +101,7 @@ def test_the_verb_of_a_released_set_is_its_slice(make, graphs) -> None:
 )
 def test_pairs_of_vl_checklist_are_made_and_read_back(make, graphs, kind: str, task: str, pair) -> None:
     folder = make(kind, graphs)
-    pairs = _texts(vl_checklist, folder, f"vl-checklist/{kind}/{task}")
+    pairs = _texts(VL_CHECKLIST, folder, f"vl-checklist/{kind}/{task}")
     assert pairs
     assert pair is None or pair in pairs
     assert all(len((set(pos.split()) ^ set(neg.split())) - {"a", "an"}) == 2 for pos, neg in pairs)
@@ -127,7 +128,7 @@ def _swig(tmp_path, verb, abstract, **roles):
 
 def test_a_role_frame_of_two_persons_makes_a_set_of_bla(make, tmp_path) -> None:
     files = _swig(tmp_path, "lifting", "an AGENT lifts an ITEM at a PLACE", agent="man", item="child")
-    [texts] = _texts(bla, make("active-passive", *files), "bla/active-passive")
+    [texts] = _texts(BLA, make("active-passive", *files), "bla/active-passive")
     assert texts[0] == "the man lifts the child"
 
 
@@ -170,14 +171,14 @@ def test_interactions_make_pairs_of_hake(make, tmp_path) -> None:
     }
     files = _hake(tmp_path, images)
     released = make("relation", *files)
-    pairs = _texts(vl_checklist, released, "vl-checklist/relation/action/hake")
+    pairs = _texts(VL_CHECKLIST, released, "vl-checklist/relation/action/hake")
     assert {pair[0] for pair in pairs} == {"a person riding a horse", "a person riding a cow"}
-    [task] = vl_checklist.read(
+    [task] = VL_CHECKLIST.read(
         ReadOptions(folders=(released,), seed=0, wanted="vl-checklist/relation/action/hake".__eq__)
     )
     assert task.cases[0].requests[0].image.key.endswith("hico/train2015/1.jpg")
     assert _texts(cases, make("relation", *files, form="cases"), "made/relation") == pairs
-    objects = _texts(vl_checklist, make("object", *files), "vl-checklist/object/size/medium/hake")
+    objects = _texts(VL_CHECKLIST, make("object", *files), "vl-checklist/object/size/medium/hake")
     assert ("a person riding a horse", "a person riding a cow") in objects
 
 
@@ -204,9 +205,9 @@ def test_role_frames_make_pairs_of_swig(make, tmp_path) -> None:
         for image, roles in FRAMES
     }
     swig.write_text(json.dumps(rows))
-    pairs = _texts(vl_checklist, make("object", swig, space), "vl-checklist/object/size/large/swig_agent")
+    pairs = _texts(VL_CHECKLIST, make("object", swig, space), "vl-checklist/object/size/large/swig_agent")
     assert ("a man riding a horse", "a woman riding a horse") in pairs
-    verbs = _texts(vl_checklist, make("relation", swig, space), "vl-checklist/relation/action/swig")
+    verbs = _texts(VL_CHECKLIST, make("relation", swig, space), "vl-checklist/relation/action/swig")
     assert {pos for pos, _ in verbs} == {"a man riding a horse", "a woman riding a motorcycle"}
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from vlgate.errors import DataError
 from vlgate.making.inputs.reading import ImageFolder, read_inputs
+from vlgate.perturb.foils.candidates import Turn
 
 SHARED = Path(__file__).parents[3] / "shared/data"
 ALL = ("captions", "answers", "dialogs", "frames", "interactions", "graphs")
@@ -127,8 +128,8 @@ def test_dialogs_of_visdial_and_of_lines(write):
     lines = [{"image": "1.jpg", "caption": "a man", "dialog": [["is he tall?", "no"]]}]
     first, second = read_inputs([write(VISDIAL), write(lines, "more.jsonl")], ALL).inputs
     assert first.image == "COCO_train2014_000000000005.jpg"
-    assert first.turns == (("is it day", "yes"),)
-    assert second.turns == (("is he tall?", "no"),)
+    assert first.turns == (Turn(question="is it day", answer="yes"),)
+    assert second.turns == (Turn(question="is he tall?", answer="no"),)
 
 
 def test_frames_of_swig_have_the_nouns_of_most_annotators(write):

@@ -8,7 +8,7 @@ from PIL import Image
 
 from vlgate.cli import main
 from vlgate.fixtures.scenes.scene_graphs import as_gqa, world_graphs
-from vlgate.sources.benchmarks import winoground
+from vlgate.sources.benchmarks.quads import WINOGROUND
 from vlgate.sources.own import cases
 from vlgate.sources.reading.source import ReadOptions
 
@@ -69,7 +69,7 @@ def test_the_release_format_is_read_as_winoground(swaps, captions):
     (made.folder / "winoground/data/images").mkdir()
     for row in names:  # as the reader of the page does with the photographs
         Image.new("RGB", (int(row["source"][0]), 9)).save(made.folder / f"winoground/data/images/{row['image']}.png")
-    task = read(winoground, made.folder)
+    task = read(WINOGROUND, made.folder)
     assert task.id == "winoground/all"
     texts = {tuple(sorted((r.text, r.image.load().width) for r in case.requests[::3])) for case in task.cases}
     assert tuple(sorted((CAPTIONS[name], int(name[0])) for name in ("1.jpg", "2.jpg"))) in texts

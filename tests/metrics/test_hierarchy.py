@@ -3,8 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.metrics.macro import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
-from vlgate.sources.benchmarks.valse import SHAPES as VALSE
-from vlgate.sources.benchmarks.vl_checklist import SHAPES as CHECKLIST
+from vlgate.sources.registry import shapes_of
+
+VALSE, CHECKLIST = shapes_of("valse", ()), shapes_of("vl-checklist", ())
 
 PLACES = {
     "large": "object/size/large",

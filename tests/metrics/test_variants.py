@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from vlgate.metrics.answer_rules import question_pair_case_metrics as questions
 from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import VARIANTS, Evidence, measures, names
-from vlgate.sources.benchmarks import carets, valse
+from vlgate.sources.benchmarks import carets
+from vlgate.sources.registry import shapes_of
 
 answers = st.sampled_from(["yes", "no", "Yes.", "left"])  # "left" is none of the choices
 few_scores = st.integers(-2, 2).map(float)  # many ties
@@ -191,7 +192,7 @@ def test_ways_to_read_a_benchmark_are_not_variants():
 
 @pytest.mark.parametrize("variant", sorted(set(VARIANTS) - {"release", "pope_release"}))
 def test_each_variant_gives_the_metrics_it_names_and_they_are_those_of_the_shape(variant):
-    shapes = carets.SHAPES | valse.SHAPES | {"bla/coordination": "set"}
+    shapes = dict(shapes_of("carets", ())) | shapes_of("valse", ()) | {"bla/coordination": "set"}
     some = Evidence(
         scores=np.zeros((1, 4)),
         answers=np.array([["yes", "no"]], dtype=object),

@@ -5,9 +5,10 @@ import pytest
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import metrics
 from vlgate.record.results import averages, task_metrics
-from vlgate.sources.benchmarks.valse import SHAPES as VALSE
-from vlgate.sources.benchmarks.vl_checklist import SHAPES as CHECKLIST
+from vlgate.sources.registry import shapes_of
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
+
+VALSE, CHECKLIST = shapes_of("valse", ()), shapes_of("vl-checklist", ())
 
 
 def image(key):

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from vlgate.cli import note, say
 from vlgate.errors import OptionError
 from vlgate.making.kinds import questions
-from vlgate.making.kinds.kind import KINDS, Kind, ToolName, kind
+from vlgate.making.kinds.kind import KINDS, Kind, kind
 from vlgate.making.parse_cache import cache_folder
 from vlgate.making.tools import TOOLS, ToolOptions
 
@@ -132,7 +132,7 @@ def _account(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _tools(given: argparse.Namespace) -> ToolOptions:
-    named: dict[ToolName, str] = {name: value for name in TOOLS if (value := getattr(given, name)) is not None}
+    named: dict[str, str] = {name: value for name in TOOLS if (value := getattr(given, name)) is not None}
     cache = None if given.cache == "none" else Path(given.cache) if given.cache else cache_folder()
     return ToolOptions(named=named, device=given.device, cache=cache)
 

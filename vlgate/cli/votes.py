@@ -27,8 +27,7 @@ from vlgate.making.votes.form import (
     write_forms,
     write_rows,
 )
-from vlgate.making.votes.outcome import outcome, report, write_outcome
-from vlgate.making.votes.reading import read_votes
+from vlgate.making.votes.outcome import outcome, read_votes, report, write_outcome
 from vlgate.sources.own import cases
 from vlgate.sources.reading.source import ReadOptions
 

@@ -26,16 +26,11 @@ _TABLE = "CREATE TABLE IF NOT EXISTS parses (pipeline TEXT, text TEXT, parse TEX
 
 
 def cache_folder() -> Path:
-    """Return the user's folder for caches of vlgate, which need not exist."""
     base = os.environ.get("LOCALAPPDATA") if os.name == "nt" else os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "vlgate"
 
 
 def cached_parser(name: str, folder: Path | None) -> Parser:
-    """Load a spaCy pipeline, with a cache in ``folder`` if one is given.
-
-    Raises: ModelLoadError if there is no such pipeline; OptionError, which names the file, if the cache cannot be used.
-    """
     from vlgate.perturb.text.spacy_parser import spacy_parser
 
     parser = spacy_parser(name)
@@ -43,13 +38,7 @@ def cached_parser(name: str, folder: Path | None) -> Parser:
 
 
 class CachedParser:
-    """A parser whose parses are kept in a folder."""
-
     def __init__(self, parser: Parser, folder: Path) -> None:
-        """Open the database, and make the folder if it is not there.
-
-        Raises: OptionError, which names the file and the remedy, if it cannot be opened.
-        """
         self.name = parser.name
         self.file = folder / FILE
         self._parser = parser
@@ -64,10 +53,7 @@ class CachedParser:
             raise self._unusable(error) from None
 
     def parse(self, texts: Sequence[str]) -> Iterator[Parsed]:
-        """Yield the texts parsed, in their order; what the cache lacks is parsed in batches and kept.
-
-        Raises: OptionError, which names the file and the remedy, if the database cannot be read or written.
-        """
+        """Yield the texts parsed, in their order; what the cache lacks is parsed in batches and kept."""
         rest = iter(texts)
         while part := list(islice(rest, _AT_ONCE)):
             found = self._found(part)

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 
 def lexicon(name: str) -> Any:
-    """Return a lexicon of ``wn`` by its name, such as ``oewn:2024``.
-
-    Raises: OptionError, which says how to get one, if it is not installed.
-    """
     import wn
 
     try:
@@ -38,10 +34,7 @@ def lexicon(name: str) -> Any:
 
 
 def more_words(tools: Tools, graphs: Iterable[SceneGraph]) -> Ontology:
-    """Return the ontology, with the names in graphs that only the lexicon of --wordnet knows if that is given.
-
-    Raises: OptionError, which says how to get one, if the lexicon is not installed.
-    """
+    """Return the ontology, with the names in graphs that only the lexicon of --wordnet knows if that is given."""
     known, name = default_ontology(), tools.options.value("wordnet")
     if name is None:
         return known
@@ -75,14 +68,10 @@ _CONCRETENESS = ("conc.m", "concreteness", "conc")
 
 
 class FileTable:
-    """A table that was read from a file."""
-
     def __init__(self, values: Mapping[str, float]) -> None:
-        """Keep the numbers by word in lower case."""
         self._values = values
 
     def value(self, word: str) -> float | None:
-        """Return the number of a word in lower case, or None if the table does not have it."""
         return self._values.get(word)
 
 
@@ -90,25 +79,18 @@ class Wordfreq:
     """The frequency of English words in the package wordfreq, as Zipf values from 0 to 8 (van Heuven et al. 2014)."""
 
     def value(self, word: str) -> float | None:
-        """Return the Zipf value of a word in lower case, or None if the package does not know it."""
         from wordfreq import zipf_frequency
 
         return float(zipf_frequency(word, "en")) or None
 
 
 def frequencies(name: str) -> WordTable:
-    """Return the frequencies of wordfreq, or of a file whose second column they are, or the column ``SUBTLEX``.
-
-    Raises: DataError, which names the file and line, if it is not such a file.
-    """
+    """Return the frequencies of wordfreq, or of a file whose second column they are, or the column ``SUBTLEX``."""
     return Wordfreq() if name == "wordfreq" else FileTable(_read(Path(name), _FREQUENCIES))
 
 
 def concreteness(name: str) -> WordTable:
-    """Return the ratings of a file such as that of Brysbaert et al. 2014, the column ``Conc.M`` or the second one.
-
-    Raises: DataError, which names the file and line, if it is not such a file.
-    """
+    """Return the ratings of a file such as that of Brysbaert et al. 2014, the column ``Conc.M`` or the second one."""
     return FileTable(_read(Path(name), _CONCRETENESS))
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from vlgate.errors import DataError, short
-from vlgate.sources.own.files import SUFFIXES
+from vlgate.sources.own.cases import SUFFIXES
 from vlgate.sources.reading.image_finder import EXTENSIONS
-from vlgate.sources.reading.records import noting, passing_over
+from vlgate.sources.reading.records import noting
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.reading.text_files import FETCH_AGAIN
 from vlgate.sources.registry import SOURCES, readable_tasks, shapes_of
@@ -31,8 +31,6 @@ def another_folder(folders: Sequence[Path]) -> str:
 
     >>> another_folder([Path("data/valse")])
     'data/valse looks like a part of a data folder: did you mean --data data?'
-
-    Returns: a sentence without a full stop; empty if there is nothing to propose.
     """
     return next((hint for folder in folders if not _is_data(folder) and (hint := _hint(folder))), "")
 
@@ -67,7 +65,6 @@ def _below(folder: Path, names: Sequence[str]) -> str:
 
 
 def _is_data(folder: Path) -> bool:
-    """Whether a folder holds a user's cases or a benchmark's folder."""
     inside = _names(folder)
     own = any(name.rpartition(".")[2] in SUFFIXES for name in _names(folder / "cases"))
     return own or any(name in _CASES or (name.lower() in SOURCES and (folder / name).is_dir()) for name in inside)
@@ -79,11 +76,8 @@ def _names(folder: Path) -> list[str]:
     return []
 
 
-# Read all data folders as a run does, but go on after an error, so that every wrong record is found at once.
-#
-# The records of a benchmark that cannot be read are noted in one reading. In the user's own cases, a reader stops at
-# its first error, and is started again without the record that the error names, until it ends. A file that cannot be
-# read as a whole is left out with its tasks.
+# Read all data folders as a run does, but go on after an error, so that every wrong record is found at once. A file
+# that cannot be read as a whole is left out with its tasks.
 
 ALIKE = 3
 """The most errors of the same words in one file that have a line each."""
@@ -100,22 +94,54 @@ class EveryError:
 
 
 def read_everything(options: ReadOptions) -> EveryError:
-    """Read the wanted tasks of all sources.
-
-    Returns: the tasks in the order of their ids, and every error.
-    """
     found = EveryError()
     for source in SOURCES:
-        passed: set[tuple[str, str]] = set()
         known: dict[str, Shape] = {}
-        _again(partial(_shapes, source, options, known), passed, found)
+        _noted(partial(_shapes, source, options, known), found)
         wanted = [task for task in known if options.wanted(task)]
-        if not wanted or _again(partial(_read, source, options, wanted, found), passed, found):
+        if not wanted or _noted(partial(_read, source, options, wanted, found), found):
             continue
         for task in wanted:  # a file is broken as a whole: the tasks from other files can be read
-            _again(partial(_read, source, options, [task], found), passed, found)
+            _noted(partial(_read, source, options, [task], found), found)
     found.tasks.sort(key=lambda task: task.id)
+    found.errors = _fewer(found.errors)
     return found
+
+
+def _shapes(source: str, options: ReadOptions, known: dict[str, Shape]) -> None:
+    known.update(shapes_of(source, options.folders))
+
+
+def _read(source: str, options: ReadOptions, wanted: list[str], found: EveryError) -> None:
+    found.tasks += readable_tasks(source, replace(options, wanted=wanted.__contains__), even_few=True)
+
+
+def _noted(read: Callable[[], None], found: EveryError) -> bool:
+    """Call ``read`` and keep its errors; False if a file cannot be read as a whole."""
+    whole = True
+    with noting() as errors:
+        try:
+            read()
+        except DataError as error:
+            errors.append(error)
+            whole = False
+    found.errors |= {str(error): error for error in errors}
+    return whole
+
+
+def _fewer(errors: Mapping[str, DataError]) -> dict[str, DataError]:
+    """Keep the first ``MOST`` records of each file, and say how many more there are."""
+    kept: dict[str, DataError] = {}
+    numbers: Counter[object] = Counter()
+    for message, error in errors.items():
+        numbers[error.file] += error.record is not None
+        if numbers[error.file] <= MOST:
+            kept[message] = error
+    for file, number in numbers.items():
+        if number > MOST:
+            more = DataError(file, None, f"{number - MOST:,} more records cannot be read", FETCH_AGAIN)
+            kept[str(more)] = more
+    return kept
 
 
 def grouped(errors: Iterable[DataError]) -> list[str]:
@@ -129,54 +155,6 @@ def grouped(errors: Iterable[DataError]) -> list[str]:
             lines += map(str, same)
             continue
         least = "at least " if len(same) == MOST else ""
-        said = f"{least}{len(same):,} records, the first {short(same[0].record, 120)}: {expected}"
-        lines.append(str(DataError(file, None, said, same[0].remedy)))
+        problem = f"{least}{len(same):,} records, the first {short(same[0].record, 120)}: {expected}"
+        lines.append(str(DataError(file, None, problem, same[0].remedy)))
     return lines
-
-
-def _shapes(source: str, options: ReadOptions, known: dict[str, Shape]) -> None:
-    known.update(shapes_of(source, options.folders))
-
-
-def _read(source: str, options: ReadOptions, wanted: list[str], found: EveryError) -> None:
-    some = ReadOptions(
-        folders=options.folders,
-        seed=options.seed,
-        wanted=wanted.__contains__,
-        protocols=options.protocols,
-        pairs=options.pairs,
-    )
-    found.tasks += readable_tasks(source, some, even_few=True)
-
-
-def _again(read: Callable[[], None], passed: set[tuple[str, str]], found: EveryError) -> bool:
-    """Call ``read`` until it ends, each time without the record of the last error; False if a file must be left out."""
-    for _ in range(MOST):
-        errors: list[DataError] = []
-        try:
-            with passing_over(frozenset(passed)), noting() as errors:
-                read()
-        except DataError as error:
-            _keep([*errors, error], found)
-            place = (str(error.file), error.record or "")
-            if not error.record or place in passed:
-                return False
-            passed.add(place)
-        else:
-            _keep(errors, found)
-            return True
-    return False
-
-
-def _keep(errors: Sequence[DataError], found: EveryError) -> None:
-    """Keep the errors by their messages: of each file, the first ``MOST`` records and how many more there are."""
-    unlike = {str(error): error for error in errors}
-    numbers: Counter[object] = Counter()
-    for message, error in unlike.items():
-        numbers[error.file] += error.record is not None
-        if numbers[error.file] <= MOST:
-            found.errors[message] = error
-    for file, number in numbers.items():
-        if number > MOST:
-            more = DataError(file, None, f"{number - MOST:,} more records cannot be read", FETCH_AGAIN)
-            found.errors[str(more)] = more

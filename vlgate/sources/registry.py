@@ -11,11 +11,10 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, cast
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.records import noting
-from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.source import ReadOptions, Source
 from vlgate.types import UNREADABLE, Shape, Task
 
 # Read ``measures.toml``: what each task measures, in a sentence.
@@ -35,50 +34,10 @@ def measures(task: str) -> str:
 
 @cache
 def sentences() -> Mapping[str, str]:
-    """Return all sentences by task id or pattern, in the order of the file."""
     return MappingProxyType(tomllib.loads(FILE.read_text(encoding="utf-8")))
 
 
-# What to take for a benchmark whose folder holds files that no reader knows.
-
-TAKE: Mapping[str, str] = MappingProxyType(
-    {
-        "valse": "data/*.json of https://github.com/Heidelberg-NLP/VALSE",
-        "carets": "data/questions/*_test.json of https://github.com/princeton-nlp/CARETS",
-        "vl-checklist": "the folders corpus/v1 and data of https://github.com/om-ai-lab/VL-CheckList",
-        "winoground": "data/examples.jsonl with images.zip, or the Parquet files, of facebook/winoground",
-        "bla": "annotations/*_captions.json of https://github.com/shin-ee-chen/BLA",
-        "sugarcrepe": (
-            "data/<kind>.json of https://github.com/RAIVNLab/sugar-crepe, or the Parquet files of "
-            "HuggingFaceM4/SugarCrepe_<kind> in a folder with the kind in its name, such as "
-            "sugarcrepe/SugarCrepe_swap_obj/data"
-        ),
-        "foil-it": "foilv1.0_test_2017.json or foilv1.0_train_2017.json of https://foilunitn.github.io",
-        "aro": (
-            "visual_genome_relation.json and visual_genome_attribution.json of "
-            "https://github.com/mertyg/vision-language-models-are-bows"
-        ),
-        "bivlc": "the Parquet files of imirandam/BiVLC",
-        "cola": "data/COLA_multiobjects_matching_benchmark.json of https://github.com/arijitray1993/COLA",
-        "colorswap": (
-            "data/test.json and data/train.json of https://github.com/Top34051/colorswap, or test*.parquet and "
-            "train*.parquet of stanfordnlp/colorswap"
-        ),
-        "mmvp": "Questions.csv and the images of MMVP/MMVP, or the Parquet files of lmms-lab-eval/MMVP",
-        "naturalbench": "the Parquet files of BaiqiL/NaturalBench or BaiqiL/NaturalBench-lmms-eval",
-        "pope": (
-            "output/coco/coco_pope_*.json of https://github.com/AoiDragon/POPE, or the Parquet files of lmms-lab/POPE"
-        ),
-        "sugarcrepe-pp": "data/<kind>.json of https://github.com/Sri-Harsha/scpp or of Aman-J/SugarCrepe_pp",
-        "vismin": "the Parquet or Arrow files of mair-lab/vismin-bench",
-        "vsr": (
-            "data/splits/<split>/<part>.jsonl of https://github.com/cambridgeltl/visual-spatial-reasoning, or "
-            "<part>.jsonl of cambridgeltl/vsr_<split> in vsr/vsr_<split>"
-        ),
-        "whatsup": "controlled_images_dataset.json and the other JSON files of whatsup_vlms",
-    },
-)
-"""The files to take, by benchmark, whose folder in a data folder has the same name."""
+# A benchmark whose folder holds files that no reader knows.
 
 _DATA = frozenset((".parquet", ".arrow", ".json", ".jsonl", ".csv", ".tsv", ".xlsx", ".zip", ".tar", ".gz"))
 _STATE = frozenset(("dataset_info.json", "dataset_dict.json", "state.json"))  # beside the tables of save_to_disk
@@ -86,16 +45,13 @@ _LOOKED = 10_000  # the most files of a folder that are looked at; a folder of i
 
 
 def other_files(benchmark: str, folders: Sequence[Path]) -> str:
-    """Say which file of a benchmark's folder was not read, and what to take in its place; empty if there is none.
-
-    >>> other_files("pope", [Path("nowhere")])
-    ''
-    """
-    files = [file for folder in folders for file in _data_files(folder / benchmark)] if benchmark in TAKE else []
+    """Say which file of a benchmark's folder was not read, and what to take in its place; empty if there is none."""
+    take = _source(benchmark).take
+    files = [file for folder in folders for file in _data_files(folder / benchmark)] if take else []
     if not files:
         return ""
     more = f" (and {len(files) - 1:,} more files)" if len(files) > 1 else ""
-    return f"{files[0]}{more} has another name, place or form than the files that are read; take {TAKE[benchmark]}"
+    return f"{files[0]}{more} has another name, place or form than the files that are read; take {take}"
 
 
 def _data_files(folder: Path) -> Iterator[Path]:
@@ -104,34 +60,34 @@ def _data_files(folder: Path) -> Iterator[Path]:
             yield file
 
 
-# The sources of tasks: one line per benchmark.
+# The sources of tasks.
 
-# Modules by name: a source is imported only when one of its tasks is wanted.
+# Their records by name: a source is imported only when the shapes of its tasks are asked for.
 SOURCES: Mapping[str, str] = {
-    "carets": "vlgate.sources.benchmarks.carets",
-    "counterfactual": "vlgate.sources.scenes.counterfactual",
-    "scenes": "vlgate.sources.scenes.scenes",
-    "valse": "vlgate.sources.benchmarks.valse",
-    "vl-checklist": "vlgate.sources.benchmarks.vl_checklist",
-    "winoground": "vlgate.sources.benchmarks.winoground",
-    "bla": "vlgate.sources.benchmarks.bla",
-    "sugarcrepe": "vlgate.sources.benchmarks.sugarcrepe",
-    "foil-it": "vlgate.sources.benchmarks.foil_it",
-    "aro": "vlgate.sources.benchmarks.aro",
-    "bivlc": "vlgate.sources.benchmarks.bivlc",
-    "cola": "vlgate.sources.benchmarks.cola",
-    "colorswap": "vlgate.sources.benchmarks.colorswap",
-    "mmvp": "vlgate.sources.benchmarks.mmvp",
-    "naturalbench": "vlgate.sources.benchmarks.naturalbench",
-    "pope": "vlgate.sources.benchmarks.pope",
-    "sugarcrepe-pp": "vlgate.sources.benchmarks.sugarcrepe_pp",
-    "vismin": "vlgate.sources.benchmarks.vismin",
-    "vsr": "vlgate.sources.benchmarks.vsr",
-    "whatsup": "vlgate.sources.benchmarks.whatsup",
-    "scene-graphs": "vlgate.sources.graphs.generated",
-    "own": "vlgate.sources.own.cases",
+    "carets": "vlgate.sources.benchmarks.carets:CARETS",
+    "counterfactual": "vlgate.sources.scenes.scenes:COUNTERFACTUAL",
+    "scenes": "vlgate.sources.scenes.scenes:SCENES",
+    "valse": "vlgate.sources.benchmarks.valse:VALSE",
+    "vl-checklist": "vlgate.sources.benchmarks.vl_checklist:VL_CHECKLIST",
+    "winoground": "vlgate.sources.benchmarks.quads:WINOGROUND",
+    "bla": "vlgate.sources.benchmarks.bla:BLA",
+    "sugarcrepe": "vlgate.sources.benchmarks.captions:SUGARCREPE",
+    "foil-it": "vlgate.sources.benchmarks.captions:FOIL_IT",
+    "aro": "vlgate.sources.benchmarks.captions:ARO",
+    "bivlc": "vlgate.sources.benchmarks.quads:BIVLC",
+    "cola": "vlgate.sources.benchmarks.quads:COLA",
+    "colorswap": "vlgate.sources.benchmarks.quads:COLORSWAP",
+    "mmvp": "vlgate.sources.benchmarks.questions:MMVP",
+    "naturalbench": "vlgate.sources.benchmarks.questions:NATURALBENCH",
+    "pope": "vlgate.sources.benchmarks.questions:POPE",
+    "sugarcrepe-pp": "vlgate.sources.benchmarks.captions:SUGARCREPE_PP",
+    "vismin": "vlgate.sources.benchmarks.quads:VISMIN",
+    "vsr": "vlgate.sources.benchmarks.captions:VSR",
+    "whatsup": "vlgate.sources.benchmarks.captions:WHATSUP",
+    "scene-graphs": "vlgate.sources.graphs.generated:SCENE_GRAPHS",
+    "own": "vlgate.sources.own.cases:OWN",
 }
-
+# Beside the sources, because each start of pytest lists them in its help, and none imports a source.
 PROTOCOLS: Mapping[str, str] = {
     "carets_default_yml": "CARETS: with the three files of choice questions that default.yml adds to ontological-inv",
     "bivlc_hub": "BiVLC: from the Hugging Face hub",
@@ -144,36 +100,23 @@ PROTOCOLS: Mapping[str, str] = {
 }
 """The ways to read a benchmark that are not the default, by the name that ``--protocol`` takes."""
 
-
 _OWN = "own"  # the user can correct these cases
 _NAMED = 3  # the records that a task's note names
 
 
-class Source(Protocol):
-    """A module that makes tasks: it has ``read``, and in ``SHAPES`` the shape of each task by id.
-
-    If the task ids are in the user's files, the module has a function ``shapes(folders)`` instead of ``SHAPES``.
-    """
-
-    SHAPES: Mapping[str, Shape]
-
-    def read(self, options: ReadOptions) -> Iterable[Task]:
-        """Make the tasks of this source that are wanted and whose data are in the folders."""
+@cache
+def _source(name: str) -> Source:
+    module, _, record = SOURCES[name].partition(":")
+    source: Source = getattr(import_module(module), record)
+    return source
 
 
 def shapes(folders: tuple[Path, ...] = ()) -> dict[str, Shape]:
-    """Return the shape of every task that a source can make, by id, with the user's own tasks in these data folders.
-
-    Raises: DataError if a user's own task cannot be read.
-    """
+    """Return the shape of every task that a source can make, by id, with the user's own tasks in these data folders."""
     return {task: shape for name in SOURCES for task, shape in shapes_of(name, folders).items()}
 
 
 def read_tasks(options: ReadOptions) -> list[Task]:
-    """Return all wanted tasks whose data are in the folders, in the order of their ids.
-
-    Raises: DataError if the data of a source cannot be read; see ``readable_tasks``.
-    """
     wanted = [name for name in SOURCES if any(map(options.wanted, shapes_of(name, options.folders)))]
     tasks = [task for name in wanted for task in readable_tasks(name, options)]
     return sorted(tasks, key=lambda task: task.id)
@@ -188,8 +131,6 @@ def readable_tasks(name: str, options: ReadOptions, *, even_few: bool = False) -
         even_few: whether a task may lose more records than it has cases.
 
     Returns: the tasks. ``left_out`` of a task counts the other records under ``UNREADABLE``, and its note names some.
-    Raises: DataError if a file cannot be read as a whole, if a task loses more records than it has cases, because then
-        the file has another form, and for the first record of the user's own cases that cannot be read.
     """
     if name == _OWN:
         return list(read_source(name, options))
@@ -250,19 +191,11 @@ def _lacking(task: Task, errors: Sequence[DataError]) -> Task:
 
 
 def read_source(name: str, options: ReadOptions) -> Iterable[Task]:
-    """Make the wanted tasks of one source; see ``Source.read``."""
+    """Make the wanted tasks of one source; the first record that cannot be read is an error."""
     return _source(name).read(options)
 
 
 def shapes_of(name: str, folders: tuple[Path, ...]) -> Mapping[str, Shape]:
-    """Return the shape of each task of one source, by id.
-
-    Raises: DataError if a user's own task cannot be read.
-    """
-    module = _source(name)
-    found: Mapping[str, Shape] = module.shapes(folders) if hasattr(module, "shapes") else module.SHAPES
-    return found
-
-
-def _source(name: str) -> Source:
-    return cast("Source", import_module(SOURCES[name]))
+    """Return the shape of each task of one source, by id, the user's own tasks in these data folders."""
+    shapes = _source(name).shapes
+    return shapes(folders) if callable(shapes) else shapes

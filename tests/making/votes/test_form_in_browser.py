@@ -8,7 +8,7 @@ from browser import MISSING, Browser
 from voting import PAIRS, SCRIPT, read_items, write_cases
 
 from vlgate.making.votes.form import Layout, digest, write_forms
-from vlgate.making.votes.reading import read_votes
+from vlgate.making.votes.outcome import read_votes
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 

@@ -9,6 +9,7 @@ from voting import PAIRS, QUAD, SET, answer_of, read_items, write_cases
 from vlgate.making.votes.form import items_of
 from vlgate.making.votes.outcome import agreement, alpha, outcome, report, write_outcome
 from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.registry import read_source
 from vlgate.types import Case, LazyImage, Match, Task
 
 RELEASE = Path(__file__).parents[4] / "shared/data/valse/data"
@@ -99,7 +100,7 @@ def test_kept_cases_read_back_as_they_were(tmp_path):
     write_outcome(outcome(items, ballots), tmp_path / "kept")
 
     def cases(*folders):
-        read = cases.read(ReadOptions(folders=folders, seed=0, wanted=lambda _: True))
+        read = read_source("own", ReadOptions(folders=folders, seed=0, wanted=lambda _: True))
         return {(task.id, task.shape, case.id): case for task in read for case in task.cases}
 
     (tmp_path / "photos").mkdir()

@@ -9,7 +9,7 @@ from voting import PAIRS, read_items, write_cases
 
 from vlgate.errors import DataError
 from vlgate.making.votes.form import COLUMNS, digest, write_rows
-from vlgate.making.votes.reading import read_votes
+from vlgate.making.votes.outcome import read_votes
 from vlgate.report.exports.rows import text_of_cell
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vlgate.errors import DataError, MissingImageError
-from vlgate.sources.benchmarks.bla import FILES, SHAPES, read
+from vlgate.sources.benchmarks.bla import BLA, FILES
 from vlgate.sources.reading.source import ReadOptions
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
@@ -28,7 +28,7 @@ def write(folder, content, name=ACTIVE, place="bla/annotations"):
 
 
 def tasks(*folders, wanted=lambda _: True):
-    return list(read(ReadOptions(folders=folders, seed=0, wanted=wanted)))
+    return list(BLA.read(ReadOptions(folders=folders, seed=0, wanted=wanted)))
 
 
 def cases(folder, content):
@@ -73,7 +73,7 @@ def test_the_three_tasks(tmp_path):
     for name in FILES.values():
         write(tmp_path, [RECORD], name)
     made = tasks(tmp_path)
-    assert {task.id: task.shape for task in made} == dict(SHAPES)
+    assert {task.id: task.shape for task in made} == dict(BLA.shapes)
     assert {task.id: task.shape for task in made} == {
         "bla/active-passive": "active_passive_set",
         "bla/coordination": "set",

@@ -7,14 +7,13 @@ import pytest
 
 from vlgate.errors import DataError
 from vlgate.sources.benchmarks.carets import (
+    CARETS,
     DEFAULT_YML,
     NO_CHOICE,
     NO_ORIGINAL,
     NO_PARTNER,
     RELEASE,
-    SHAPES,
     TASKS,
-    read,
 )
 from vlgate.sources.reading.source import ReadOptions
 
@@ -55,7 +54,7 @@ def write(folder, records, name=VERIFICATION, place="carets/data/questions"):
 
 
 def tasks(*folders, wanted=lambda _: True, protocols=()):
-    return list(read(ReadOptions(folders=folders, seed=0, wanted=wanted, protocols=frozenset(protocols))))
+    return list(CARETS.read(ReadOptions(folders=folders, seed=0, wanted=wanted, protocols=frozenset(protocols))))
 
 
 def one(folder, original=RECORD, perturbed=None, name=VERIFICATION, **changes):
@@ -173,7 +172,7 @@ def test_answers_outside_of_the_choices_are_counted(tmp_path):
 def test_the_six_tasks_and_27_files():
     files = [file for test in TASKS.values() for file in test.files(default_yml=True)]
     assert len(set(files)) == len(files) == 27
-    assert dict(SHAPES) == dict.fromkeys(TASKS, "questions")
+    assert dict(CARETS.shapes) == dict.fromkeys(TASKS, "questions")
     assert {task.rpartition("-")[2]: test.capability for task, test in TASKS.items()} == {
         "inv": "invariance",
         "dir": "directional",

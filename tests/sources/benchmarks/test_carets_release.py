@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vlgate.errors import MissingImageError
-from vlgate.sources.benchmarks.carets import DEFAULT_YML, TASKS, read
+from vlgate.sources.benchmarks.carets import CARETS, DEFAULT_YML, TASKS
 from vlgate.sources.reading.source import ReadOptions
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
@@ -35,7 +35,7 @@ RELEASED = {
 @pytest.fixture(scope="module")
 def released():
     protocols = frozenset({DEFAULT_YML})
-    found = read(ReadOptions(folders=(REAL,), seed=0, wanted=lambda _: True, protocols=protocols))
+    found = CARETS.read(ReadOptions(folders=(REAL,), seed=0, wanted=lambda _: True, protocols=protocols))
     return {task.id: task for task in found}
 
 

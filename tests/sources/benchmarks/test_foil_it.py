@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 
 from vlgate.errors import DataError
-from vlgate.sources.benchmarks.foil_it import SHAPES, read
+from vlgate.sources.benchmarks.captions import FOIL_IT
 from vlgate.sources.reading.source import ReadOptions
 
 TEST = "foilv1.0_test_2017.json"
@@ -40,7 +40,7 @@ def write(folder, content, name=TEST, place="foil-it"):
 
 
 def tasks(*folders, wanted=lambda _: True):
-    return list(read(ReadOptions(folders=folders, seed=0, wanted=wanted)))
+    return list(FOIL_IT.read(ReadOptions(folders=folders, seed=0, wanted=wanted)))
 
 
 def cases(folder, *annotations, **more):
@@ -71,7 +71,7 @@ def test_the_two_tasks(tmp_path):
     for part in ("test", "train"):
         write(tmp_path, release(TRUE, FOIL), f"foilv1.0_{part}_2017.json")
     made = tasks(tmp_path)
-    assert {task.id: task.shape for task in made} == dict(SHAPES)
+    assert {task.id: task.shape for task in made} == dict(FOIL_IT.shapes)
     assert {task.capability for task in made} == {"foil"}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vlgate.errors import DataError
-from vlgate.sources.benchmarks.sugarcrepe import KINDS, SHAPES, read
+from vlgate.sources.benchmarks.captions import SUGARCREPE
 from vlgate.sources.reading.source import ReadOptions
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
@@ -25,7 +25,7 @@ def write(folder, content, name="replace_att.json", place="sugarcrepe/data"):
 
 
 def tasks(*folders, wanted=lambda _: True):
-    return list(read(ReadOptions(folders=folders, seed=0, wanted=wanted)))
+    return list(SUGARCREPE.read(ReadOptions(folders=folders, seed=0, wanted=wanted)))
 
 
 def problem(folder, content):
@@ -49,10 +49,10 @@ def test_a_case(tmp_path):
 
 
 def test_the_seven_tasks(tmp_path):
-    for kind in KINDS:
+    for kind in (task.removeprefix("sugarcrepe/") for task in SUGARCREPE.shapes):
         write(tmp_path, {"0": RECORD}, f"{kind}.json")
-    assert {task.id: task.shape for task in tasks(tmp_path)} == dict(SHAPES)
-    assert len(SHAPES) == 7
+    assert {task.id: task.shape for task in tasks(tmp_path)} == dict(SUGARCREPE.shapes)
+    assert len(SUGARCREPE.shapes) == 7
 
 
 def test_unwanted_tasks_are_not_read(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vlgate.errors import DataError, MissingImageError
-from vlgate.sources.benchmarks.valse import INVALID, SHAPES, TASKS, read
+from vlgate.sources.benchmarks.valse import INVALID, TASKS, VALSE
 from vlgate.sources.reading.source import ReadOptions
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
@@ -36,7 +36,7 @@ def write(folder, records, name="existence.json", place="valse/data"):
 
 def tasks(*folders, wanted=lambda _: True, valid_only=True):
     protocols = frozenset() if valid_only else frozenset({"valse_all"})
-    return list(read(ReadOptions(folders=folders, seed=0, wanted=wanted, protocols=protocols)))
+    return list(VALSE.read(ReadOptions(folders=folders, seed=0, wanted=wanted, protocols=protocols)))
 
 
 def one(folder, **changes):
@@ -87,7 +87,7 @@ def test_the_eleven_tasks(tmp_path):
         write(tmp_path, {"1": RECORD}, instrument.file)
     assert [task.id for task in tasks(tmp_path)] == list(TASKS)
     assert len(TASKS) == len({instrument.file for instrument in TASKS.values()}) == 11
-    assert dict(SHAPES) == dict.fromkeys(TASKS, "pair")
+    assert dict(VALSE.shapes) == dict.fromkeys(TASKS, "pair")
 
 
 def test_the_releases_names():

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from vlgate.errors import DataError
-from vlgate.sources.benchmarks.vl_checklist import BEYOND, CORPUS, FURTHER, MISSING, PAPER, SHAPES, parse_config, read
+from vlgate.sources.benchmarks.vl_checklist import BEYOND, CORPUS, FURTHER, MISSING, PAPER, VL_CHECKLIST, parse_config
 from vlgate.sources.reading.source import ReadOptions
 
 TASK = "vl-checklist/attribute/color/vg"
@@ -28,7 +28,7 @@ def write(folder, items, config=CONFIG, place=YAML, anno=ANNO):
 
 def tasks(*folders, wanted=lambda _: True, paper=False, **more):
     protocols = frozenset({PAPER}) if paper else frozenset()
-    return list(read(ReadOptions(folders=folders, seed=0, wanted=wanted, protocols=protocols, **more)))
+    return list(VL_CHECKLIST.read(ReadOptions(folders=folders, seed=0, wanted=wanted, protocols=protocols, **more)))
 
 
 def cases(folder, *items):
@@ -111,8 +111,8 @@ def test_the_paper_takes_items_without_any_image_for_replies_made_elsewhere(tmp_
 
 
 def test_the_56_tasks():
-    assert len(SHAPES) == len(set(CORPUS.values())) == 56
-    assert set(SHAPES.values()) == {"pair"}
+    assert len(VL_CHECKLIST.shapes) == len(set(CORPUS.values())) == 56
+    assert set(VL_CHECKLIST.shapes.values()) == {"pair"}
     aspects = Counter(task.split("/")[1] for task in CORPUS)
     assert aspects == {"object": 42, "attribute": 10, "relation": 4}
     assert CORPUS["vl-checklist/object/location/center/swig_agent"] == "Object/Location/center/swig_agent.yaml"
@@ -230,7 +230,7 @@ def test_a_corpus_with_quotes_blanks_and_comments(tmp_path):
 @pytest.mark.parametrize(
     ("config", "expected"),
     [
-        ("", "key 'ANNO_PATH' is missing"),
+        ("", "is empty"),
         (CONFIG.replace("IMG_ROOT", "# IMG_ROOT"), "key 'IMG_ROOT' is missing"),
         (f"{CONFIG}\nMAX_NUM: 5", "record on line 4: key 'MAX_NUM' is unknown"),
         (CONFIG.replace("IMG_ROOT", "IMG_ROTO"), "key 'IMG_ROTO' is unknown; did you mean 'IMG_ROOT'?"),
@@ -252,11 +252,11 @@ def test_a_corpus_that_cannot_be_read(tmp_path):
     write(tmp_path, [ITEM])
     file = tmp_path / "vl-checklist" / YAML
     file.write_bytes(b"ANNO_PATH: \xff")
-    with pytest.raises(DataError, match=r"vg\.yaml: is not UTF-8"):
+    with pytest.raises(DataError, match=r"vg\.yaml: line 1, column 12 is not UTF-8"):
         tasks(tmp_path)
     file.unlink()
     file.mkdir()
-    with pytest.raises(DataError, match=r"vg\.yaml: is not a regular file"):
+    with pytest.raises(DataError, match=r"vg\.yaml: cannot be read"):
         tasks(tmp_path)
 
 

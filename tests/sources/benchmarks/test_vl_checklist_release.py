@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.sources.benchmarks.vl_checklist import CORPUS, PAPER, parse_config, read
+from vlgate.sources.benchmarks.vl_checklist import CORPUS, PAPER, VL_CHECKLIST, parse_config
 from vlgate.sources.reading.source import ReadOptions
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
@@ -15,7 +15,9 @@ pytestmark = pytest.mark.skipif(not (REAL / "vl-checklist").is_dir(), reason=f"n
 
 
 def tasks(*protocols):
-    return list(read(ReadOptions(folders=(REAL,), seed=0, wanted=lambda _: True, protocols=frozenset(protocols))))
+    return list(
+        VL_CHECKLIST.read(ReadOptions(folders=(REAL,), seed=0, wanted=lambda _: True, protocols=frozenset(protocols)))
+    )
 
 
 # Items of each file that is there, and flaws: POS == NEG, a NEG that is a POS of the same image, duplicates.

@@ -20,7 +20,7 @@ from winoground_release import (
 )
 
 from vlgate.errors import ImageError, MissingImageError
-from vlgate.sources.benchmarks.winoground import SHAPES, TAGS
+from vlgate.sources.benchmarks.quads import TAGS, WINOGROUND
 
 
 @WRITERS
@@ -28,7 +28,7 @@ def test_a_case(tmp_path, writer):
     writer(tmp_path, row(12))
     [task] = tasks(tmp_path)
     assert (task.id, task.capability, task.shape) == ("winoground/all", "compositional", "quad")
-    assert dict(SHAPES) == {"winoground/all": "quad"}
+    assert dict(WINOGROUND.shapes) == {"winoground/all": "quad"}
     [case] = task.cases
     asked = [(request.image.key, request.text) for request in case.requests]
     assert asked == [(f"ex_12_img_{p}", FIELDS[f"caption_{c}"]) for p in (0, 1) for c in (0, 1)]

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from vlgate.errors import DataError
-from vlgate.sources.benchmarks.winoground import TAGS, read
+from vlgate.sources.benchmarks.quads import TAGS, WINOGROUND
 from vlgate.sources.reading.source import ReadOptions
 
 FIELDS = {
@@ -72,7 +72,7 @@ def write_tags(folder, content, name=TAGS[0]):
 
 
 def tasks(*folders, wanted=lambda _: True):
-    return list(read(ReadOptions(folders=folders, seed=0, wanted=wanted)))
+    return list(WINOGROUND.read(ReadOptions(folders=folders, seed=0, wanted=wanted)))
 
 
 def cases(*folders):

@@ -14,33 +14,22 @@ sys.path.insert(0, str(Path(__file__).parent))
 import releases
 
 from vlgate.errors import DataError
-from vlgate.sources.benchmarks import (
-    aro,
-    bivlc,
-    cola,
-    colorswap,
-    mmvp,
-    naturalbench,
-    pope,
-    sugarcrepe_pp,
-    vismin,
-    vsr,
-    whatsup,
-)
+from vlgate.sources.benchmarks.questions import PATTERNS
 from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.registry import read_source
 from vlgate.types import Ask
 
 HUBS = {
-    "bivlc": (bivlc, "imirandam/BiVLC"),
-    "naturalbench": (naturalbench, "BaiqiL/NaturalBench"),
-    "vismin": (vismin, "mair-lab/vismin-bench"),
-    "colorswap": (colorswap, "stanfordnlp/colorswap"),
+    "bivlc": ("bivlc", "imirandam/BiVLC"),
+    "naturalbench": ("naturalbench", "BaiqiL/NaturalBench"),
+    "vismin": ("vismin", "mair-lab/vismin-bench"),
+    "colorswap": ("colorswap", "stanfordnlp/colorswap"),
 }
 
 
 def tasks(source, *folders, wanted=lambda _: True, **more):
     options = ReadOptions(folders=folders, seed=0, wanted=wanted, **more)
-    return {task.id: task for task in source.read(options)}
+    return {task.id: task for task in read_source(source, options)}
 
 
 def counts(found):
@@ -81,7 +70,7 @@ def test_bivlc_has_2933_cases_in_two_shards(tmp_path, place):
         for _ in range(number)
     ]
     parts(tmp_path / place, "test", rows, 2, "parquet")
-    found = tasks(bivlc, tmp_path)
+    found = tasks("bivlc", tmp_path)
     assert counts(found) == {"bivlc/replace": 2099, "bivlc/swap": 359, "bivlc/add": 475}
     for kind, of in kinds.items():
         assert Counter(case.tags["subtype"] for case in found[f"bivlc/{kind}"].cases) == of
@@ -95,7 +84,7 @@ def test_vismin_is_read_where_save_to_disk_puts_it(tmp_path, place):
     rows = rows if place.endswith("data/test") else rows[::100]
     parts(tmp_path / place, "data", rows, 3, "arrow")
     write_state(tmp_path / place)
-    found = counts(tasks(vismin, tmp_path))
+    found = counts(tasks("vismin", tmp_path))
     assert sum(found.values()) == len(rows)
     if len(rows) == 2084:
         assert found == {f"vismin/{kind}": number for kind, number in kinds.items()}
@@ -111,7 +100,7 @@ def write_state(place):
 def test_naturalbench_has_1450_and_450_groups_in_three_shards(tmp_path):
     rows = [releases.naturalbench(n, "yes_no" if n < 1450 else "multiple_choice") for n in range(1900)]
     parts(tmp_path / "naturalbench/data", "train", rows, 3, "parquet")
-    found = tasks(naturalbench, tmp_path)
+    found = tasks("naturalbench", tmp_path)
     assert counts(found) == {"naturalbench/yes-no": 1450, "naturalbench/multiple-choice": 450}
     assert sum(len(case.requests) for task in found.values() for case in task.cases) == 7600
 
@@ -121,7 +110,7 @@ def test_the_form_of_naturalbench_that_is_not_read_is_named(tmp_path):
     (tmp_path / "naturalbench/NaturalBench.tsv").write_text("index\timage\n")
     with zipfile.ZipFile(tmp_path / "naturalbench/NaturalBench-Retrieval.zip", "w") as archive:
         archive.writestr("metadata.json", "[]")
-    found = tasks(naturalbench, tmp_path)
+    found = tasks("naturalbench", tmp_path)
     assert counts(found) == {"naturalbench/yes-no": 0, "naturalbench/multiple-choice": 0, "naturalbench/retrieval": 0}
     assert "NaturalBench.tsv is not read; take the release's Parquet files" in found["naturalbench/yes-no"].note
     assert "NaturalBench-Retrieval.zip is not unpacked" in found["naturalbench/retrieval"].note
@@ -135,14 +124,14 @@ def test_a_group_of_naturalbench_has_the_truths_of_its_row(tmp_path):
         "Image_1_Question_1": "No",
     }
     releases.write_table(tmp_path / "naturalbench/train.parquet", [releases.naturalbench(0, **turned)])
-    [task] = tasks(naturalbench, tmp_path).values()
+    [task] = tasks("naturalbench", tmp_path).values()
     assert task.cases[0].truths == ("no", "yes", "yes", "no")
 
 
 def test_a_type_of_naturalbench_s_finetuning_split_is_an_error(tmp_path):
     releases.write_table(tmp_path / "naturalbench/train.parquet", [releases.naturalbench(0, Question_Type="mcq")])
     with pytest.raises(DataError, match=r"train\.parquet.*row 0.*Question_Type.*'yes_no' or 'multiple_choice'"):
-        tasks(naturalbench, tmp_path)
+        tasks("naturalbench", tmp_path)
 
 
 @pytest.mark.parametrize("form", ["json", "data.json", "parquet", "data.parquet"])
@@ -158,7 +147,7 @@ def test_both_splits_of_colorswap_as_json_or_parquet(tmp_path, form):
     if form.endswith("json"):
         picture(folder / "images/img_3_1.png", "red")
         picture(folder / "images/img_3_2.png", "blue")
-    found = tasks(colorswap, tmp_path)
+    found = tasks("colorswap", tmp_path)
     assert counts(found) == {"colorswap/test": 30, "colorswap/train": 70}
     case = found["colorswap/test"].cases[1]
     assert (case.id, case.tags) == ("3", {"image_source": "midjourney", "caption_source": "human"})
@@ -170,13 +159,13 @@ def test_two_forms_of_a_split_are_an_error_that_names_both(tmp_path):
     releases.write_json(tmp_path / "colorswap/test.json", [releases.colorswap(1)])
     releases.write_table(tmp_path / "colorswap/data/test.parquet", [releases.bivlc()])
     with pytest.raises(DataError, match=r"test\.json.*test\.parquet"):
-        tasks(colorswap, tmp_path)
+        tasks("colorswap", tmp_path)
 
 
 def test_parquet_without_the_images_is_an_error(tmp_path):
     releases.write_table(tmp_path / "colorswap/test.parquet", [releases.colorswap(1)])
     with pytest.raises(DataError, match="no column 'image_1' of structs"):
-        tasks(colorswap, tmp_path)
+        tasks("colorswap", tmp_path)
 
 
 @pytest.mark.parametrize("name", HUBS)
@@ -228,7 +217,7 @@ def test_both_releases_of_vsr_in_all_splits(tmp_path, place, release):
         file = tmp_path / place / split / f"{part}.jsonl"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"{json.dumps(line | more)}\n" * (sizes[release] if place == "vsr" else 2))
-    found = tasks(vsr, tmp_path)
+    found = tasks("vsr", tmp_path)
     assert list(found) == [
         f"vsr/{split}-{part}" for split in ("random", "zeroshot") for part in ("test", "dev", "train")
     ]
@@ -258,7 +247,7 @@ def test_the_lines_and_lists_of_pope(tmp_path, name):
         rows = [releases.pope(n + 1, ("yes", "no")[n % 2], image=image) for n in range(number)]
         (releases.write_json if listed else releases.write_lines)(tmp_path / place.format(kind), rows)
     expected = {f"pope/{name}-{kind}": size if name == "repope" else 3000 for kind, size in SIZES.items()}
-    assert counts(tasks(pope, tmp_path)) == expected
+    assert counts(tasks("pope", tmp_path)) == expected
 
 
 def test_popev2_has_two_images_of_one_name(tmp_path):
@@ -267,7 +256,7 @@ def test_popev2_has_two_images_of_one_name(tmp_path):
     releases.write_json(tmp_path / "pope/POPEv2/dataset/annotations.json", rows)
     picture(tmp_path / "pope/POPEv2/dataset/images/000000046207.jpg", "blue")
     picture(tmp_path / "images/coco/000000046207.jpg", "red")
-    [task] = tasks(pope, tmp_path).values()
+    [task] = tasks("pope", tmp_path).values()
     assert (task.id, len(task.cases)) == ("pope/v2", 1000)
     edited, original = task.cases[:2]
     assert (edited.truths, original.truths) == (("no",), ("yes",))
@@ -281,7 +270,7 @@ def test_popev2_has_two_images_of_one_name(tmp_path):
 def test_a_name_of_popev2_that_leads_out_is_an_error(tmp_path, name):
     releases.write_json(tmp_path / "pope/annotations.json", [releases.pope_v2(1, edited=True) | {"image_name": name}])
     with pytest.raises(DataError, match=r"annotations\.json"):
-        tasks(pope, tmp_path)
+        tasks("pope", tmp_path)
 
 
 @pytest.mark.parametrize("folder", ["MLLM_VLM Images", "MMVP_VLM_Images"])
@@ -292,9 +281,9 @@ def test_mmvp_vlm_has_nine_patterns_of_fifteen_pairs_by_position(tmp_path, folde
         "\n".join(["\ufeffQuestion ID,Type,Statement", *rows]), encoding="utf-8"
     )
     picture(tmp_path / f"mmvp-vlm/{folder}/Type 1/149.jpg", "blue")
-    [task] = tasks(mmvp, tmp_path).values()
+    [task] = tasks("mmvp", tmp_path).values()
     assert (len(task.cases), task.note) == (135, "")
-    assert Counter(case.tags["macro"] for case in task.cases) == dict.fromkeys(mmvp.PATTERNS, 15)
+    assert Counter(case.tags["macro"] for case in task.cases) == dict.fromkeys(PATTERNS, 15)
     assert task.cases[0].requests[1].text == "a photo of statement 2, with a comma\u2028and a line"
     assert task.cases[74].requests[0].image.where.endswith("149.jpg")
 
@@ -305,14 +294,14 @@ def test_rows_of_mmvp_vlm_that_are_no_pairs_are_an_error(tmp_path, ids):
     (tmp_path / "mmvp-vlm").mkdir()
     (tmp_path / "mmvp-vlm/Questions.csv").write_text("\n".join(["Question ID,Type,Statement", *rows]))
     with pytest.raises(DataError, match=r"Questions\.csv.*in row \d.*expected an odd one and the next"):
-        tasks(mmvp, tmp_path)
+        tasks("mmvp", tmp_path)
 
 
 def test_a_part_of_mmvp_vlm_says_so(tmp_path):
     rows = [f"{n},Type,statement" for n in range(1, 5)]
     (tmp_path / "mmvp-vlm").mkdir()
     (tmp_path / "mmvp-vlm/Questions.csv").write_text("\n".join(["Question ID,Type,Statement", *rows]))
-    [task] = tasks(mmvp, tmp_path).values()
+    [task] = tasks("mmvp", tmp_path).values()
     assert task.note == "the release has 135 pairs, 15 a pattern, and this file 2"
 
 
@@ -322,7 +311,7 @@ def test_mmvp_s_image_is_the_number_of_its_row(tmp_path, number):
     (tmp_path / "MMVP").mkdir()
     (tmp_path / "MMVP/Questions.csv").write_text("\n".join([f"{number}Question,Options,Correct Answer", *rows]))
     picture(tmp_path / "MMVP/MMVP Images/4.jpg")
-    [task] = tasks(mmvp, tmp_path).values()
+    [task] = tasks("mmvp", tmp_path).values()
     assert (len(task.cases), task.cases[1].id) == (150, "3-4")
     assert [one.image.key for one in task.cases[1].requests] == ["3.jpg", "4.jpg"]
     assert task.cases[1].requests[1].image.where.endswith("MMVP Images/4.jpg")
@@ -335,7 +324,7 @@ def test_aro_lies_as_its_code_downloads_it(tmp_path, place):
     Image.new("RGB", (90, 90), "red").save(
         (tmp_path / place / "images").mkdir() or tmp_path / place / "images/2343.png"
     )
-    found = tasks(aro, tmp_path)
+    found = tasks("aro", tmp_path)
     assert counts(found) == {"aro/relation": 1, "aro/attribution": 1}
     assert colour(found["aro/relation"].cases[0].requests[0].image) == RED
 
@@ -343,7 +332,7 @@ def test_aro_lies_as_its_code_downloads_it(tmp_path, place):
 def test_a_copy_of_aro_without_regions_is_named(tmp_path):
     (tmp_path / "aro").mkdir()
     (tmp_path / "aro/test-00000-of-00001.parquet").write_bytes(b"")
-    found = tasks(aro, tmp_path)
+    found = tasks("aro", tmp_path)
     assert counts(found) == {"aro/relation": 0, "aro/attribution": 0}
     assert "a copy without regions and classes; take visual_genome_relation.json" in found["aro/relation"].note
 
@@ -364,7 +353,7 @@ def test_whatsup_lies_as_its_code_downloads_it(tmp_path, place):
         releases.write_json(tmp_path / place / f"{name}.json", rows)
     picture(tmp_path / place / "val2017/000000000139.jpg")
     picture(tmp_path / place / "vg_images/139.jpg", "blue")
-    found = tasks(whatsup, tmp_path)
+    found = tasks("whatsup", tmp_path)
     assert counts(found) == {
         "whatsup/a": 412,
         "whatsup/b": 408,
@@ -391,7 +380,7 @@ def test_cola_has_210_records(tmp_path, place):
         [f"https://x/vg_gqa_images/{n}.jpg", "red", f"https://x/vg_gqa_images/{n + 1}.jpg", "blue"] for n in range(210)
     ]
     releases.write_json(tmp_path / place / "COLA_multiobjects_matching_benchmark.json", rows)
-    assert counts(tasks(cola, tmp_path)) == {"cola/multi-object": 210}
+    assert counts(tasks("cola", tmp_path)) == {"cola/multi-object": 210}
 
 
 @pytest.mark.parametrize("place", ["sugarcrepe-pp", "sugarcrepe-pp/data", "scpp/data"])
@@ -400,4 +389,4 @@ def test_sugarcrepe_pp_has_4757_records_in_five_files(tmp_path, place):
     record = {"id": 0, "filename": "000000222235.jpg", "caption": "a", "caption2": "b", "negative_caption": "c"}
     for name, size in sizes.items():
         releases.write_json(tmp_path / place / f"{name}.json", [record | {"id": n} for n in range(size)])
-    assert counts(tasks(sugarcrepe_pp, tmp_path)) == {f"sugarcrepe-pp/{name}": size for name, size in sizes.items()}
+    assert counts(tasks("sugarcrepe-pp", tmp_path)) == {f"sugarcrepe-pp/{name}": size for name, size in sizes.items()}

@@ -13,15 +13,16 @@ import releases
 
 from vlgate.audit.label_fixes import KNOWN, applied, read_disputes
 from vlgate.errors import DataError, ImageError
-from vlgate.sources.benchmarks import mmvp, naturalbench, pope, sugarcrepe, vismin, vsr, winoground
+from vlgate.sources.benchmarks.captions import FIRST
+from vlgate.sources.benchmarks.quads import NO_IDS
 from vlgate.sources.reading.source import ReadOptions
-from vlgate.sources.registry import read_tasks, shapes
+from vlgate.sources.registry import read_source, read_tasks, shapes
 
 RED, BLUE = [255, 0, 0], [0, 0, 255]
 
 
 def tasks(source, folder, wanted=lambda _: True):
-    return {task.id: task for task in source.read(ReadOptions(folders=(folder,), seed=0, wanted=wanted))}
+    return {task.id: task for task in read_source(source, ReadOptions(folders=(folder,), seed=0, wanted=wanted))}
 
 
 def colour(image):
@@ -41,7 +42,7 @@ KINDS = ("adversarial", "popular", "random")
 def test_pope_of_lmms_lab_has_a_task_for_each_category(tmp_path, place):
     rows = [releases.hub_pope(n, kind, ("yes", "no")[n % 2]) for kind in KINDS for n in range(1, 4)]
     releases.write_table(tmp_path / place / "test-00000-of-00001.parquet", rows, parts=4)
-    found = tasks(pope, tmp_path)
+    found = tasks("pope", tmp_path)
     assert {name: [case.id for case in task.cases] for name, task in found.items()} == {
         f"pope/coco-{kind}": ["1", "2", "3"] for kind in KINDS
     }
@@ -56,7 +57,7 @@ def test_pope_of_lmms_lab_asks_what_the_release_asks(tmp_path):
     (tmp_path / "a").mkdir()
     releases.write_lines(tmp_path / "a/pope/coco_pope_random.json", [releases.pope(7, "no")])
     releases.write_table(tmp_path / "b/pope/Full/random-0.parquet", [releases.hub_pope(7, answer="no")])
-    [one], [other] = ([task] for folder in "ab" for task in tasks(pope, tmp_path / folder).values())
+    [one], [other] = ([task] for folder in "ab" for task in tasks("pope", tmp_path / folder).values())
     assert (one.id, one.shape, one.capability) == (other.id, other.shape, other.capability)
     assert [asked(case) for case in one.cases] == [asked(case) for case in other.cases]
     assert [(case.id, case.truths) for case in one.cases] == [(case.id, case.truths) for case in other.cases]
@@ -67,7 +68,7 @@ def test_a_whole_copy_of_lmms_lab_s_pope_is_read_once(tmp_path):
     releases.write_table(tmp_path / "pope/data/test-00000-of-00001.parquet", rows)
     for kind in KINDS:
         releases.write_table(tmp_path / f"pope/Full/{kind}-00000-of-00001.parquet", [releases.hub_pope(1, kind)])
-    assert {name: len(task.cases) for name, task in tasks(pope, tmp_path).items()} == {
+    assert {name: len(task.cases) for name, task in tasks("pope", tmp_path).items()} == {
         f"pope/coco-{kind}": 1 for kind in KINDS
     }
 
@@ -76,7 +77,7 @@ def test_a_whole_copy_of_lmms_lab_s_pope_is_read_once(tmp_path):
 def test_an_image_of_pope_has_the_name_of_coco_s_file(tmp_path, source):
     row = releases.hub_pope(1, image_source=source, question_id=1)
     releases.write_table(tmp_path / "pope/test.parquet", [row])
-    [task] = tasks(pope, tmp_path).values()
+    [task] = tasks("pope", tmp_path).values()
     assert task.cases[0].requests[0].image.key == "COCO_val2014_000000000042.jpg"
 
 
@@ -84,13 +85,13 @@ def test_pope_in_both_forms_is_an_error_that_names_both(tmp_path):
     releases.write_lines(tmp_path / "pope/coco_pope_random.json", [releases.pope(1)])
     releases.write_table(tmp_path / "pope/data/test.parquet", [releases.hub_pope(1)])
     with pytest.raises(DataError, match=r"coco_pope_random\.json.*test\.parquet; keep one"):
-        tasks(pope, tmp_path)
+        tasks("pope", tmp_path)
 
 
 def test_a_table_of_other_columns_says_which_it_has_and_what_to_take(tmp_path):
     releases.write_table(tmp_path / "pope/test.parquet", [{"img": releases.picture("red"), "q": "Is it?"}])
     with pytest.raises(DataError, match=r"no column 'image'.*columns are 'img', 'q'; take .*lmms-lab/POPE"):
-        tasks(pope, tmp_path)
+        tasks("pope", tmp_path)
 
 
 # --- SugarCrepe ---------------------------------------------------------------------------------------------------
@@ -109,7 +110,7 @@ PLACES = [
 @pytest.mark.parametrize("place", PLACES)
 def test_sugarcrepe_of_the_hub(tmp_path, place):
     releases.write(tmp_path / place, releases.sugarcrepe_table(ROWS), row_group_size=2)
-    [task] = tasks(sugarcrepe, tmp_path).values()
+    [task] = tasks("sugarcrepe", tmp_path).values()
     assert (task.id, task.shape, task.note) == ("sugarcrepe/swap_obj", "pair", "")
     assert [[one.text for one in case.requests] for case in task.cases] == [[a, b] for a, b, _ in ROWS]
     assert {case.truths for case in task.cases} == {(True, False)}
@@ -125,7 +126,7 @@ def test_the_class_of_sugarcrepe_decides_which_text_is_the_caption(tmp_path):
     table = releases.sugarcrepe_table(ROWS)
     turned = table.set_column(1, "tested_labels", [[[foil, caption] for caption, foil, _ in ROWS]])
     releases.write(tmp_path / PLACES[0], turned)
-    [task] = tasks(sugarcrepe, tmp_path).values()
+    [task] = tasks("sugarcrepe", tmp_path).values()
     assert [case.requests[0].text for case in task.cases] == ["a red cup", "a dog", "a hat"]
 
 
@@ -134,13 +135,13 @@ def test_the_class_of_sugarcrepe_decides_which_text_is_the_caption(tmp_path):
     [
         ([0, 1, 0], ["a red cup", "a cat", "a hat"], ""),  # positions
         (["a blue cup", "a dog", "a hat"], ["a blue cup", "a dog", "a hat"], ""),  # texts
-        ([5120, 3, 77], ["a red cup", "a dog", "a hat"], sugarcrepe.FIRST),  # classes without their names
+        ([5120, 3, 77], ["a red cup", "a dog", "a hat"], FIRST),  # classes without their names
     ],
 )
 def test_a_true_label_without_the_names_of_the_classes(tmp_path, labels, captions, note):
     table = releases.sugarcrepe_table(ROWS, names=False)
     releases.write(tmp_path / PLACES[0], table.set_column(2, "true_label", [labels]))
-    [task] = tasks(sugarcrepe, tmp_path).values()
+    [task] = tasks("sugarcrepe", tmp_path).values()
     assert ([case.requests[0].text for case in task.cases], task.note) == (captions, note)
 
 
@@ -148,7 +149,7 @@ def test_a_class_that_is_no_text_of_its_row_is_an_error(tmp_path):
     table = releases.sugarcrepe_table(ROWS)
     releases.write(tmp_path / PLACES[0], table.set_column(2, "true_label", [[0, 99, 0]]))
     with pytest.raises(DataError, match=r"row \d: field 'true_label' is .*expected one of tested_labels"):
-        tasks(sugarcrepe, tmp_path)
+        tasks("sugarcrepe", tmp_path)
 
 
 # --- NaturalBench -------------------------------------------------------------------------------------------------
@@ -160,7 +161,7 @@ def test_naturalbench_of_lmms_eval_asks_what_the_release_asks(tmp_path):
     releases.write_table(tmp_path / "a/naturalbench/data/test-00000-of-00001.parquet", rows, parts=3)
     whole = [releases.naturalbench(n, kind) for n, kind in enumerate(kinds)]
     releases.write_table(tmp_path / "b/naturalbench/data/train-00000-of-00001.parquet", whole)
-    one, other = (tasks(naturalbench, tmp_path / folder) for folder in "ab")
+    one, other = (tasks("naturalbench", tmp_path / folder) for folder in "ab")
     assert list(one) == list(other) == ["naturalbench/yes-no", "naturalbench/multiple-choice"]
     for task in one:
         assert [asked(case) for case in one[task].cases] == [asked(case) for case in other[task].cases]
@@ -174,7 +175,7 @@ def test_naturalbench_of_lmms_eval_asks_what_the_release_asks(tmp_path):
 def test_the_rows_of_lmms_eval_may_be_in_any_order_and_their_index_a_string(tmp_path):
     rows = [row | {"Index": str(row["Index"])} for n in range(3) for row in releases.naturalbench_rows(n)]
     releases.write_table(tmp_path / "naturalbench/test.parquet", rows[::-1])
-    [task] = tasks(naturalbench, tmp_path).values()
+    [task] = tasks("naturalbench", tmp_path).values()
     assert sorted(case.id for case in task.cases) == ["0", "1", "2"]
     assert {case.truths for case in task.cases} == {("yes", "no", "no", "yes")}
 
@@ -192,7 +193,7 @@ def test_the_rows_of_lmms_eval_may_be_in_any_order_and_their_index_a_string(tmp_
 def test_a_group_of_lmms_eval_that_is_not_whole_is_named(tmp_path, change, problem):
     releases.write_table(tmp_path / "naturalbench/test.parquet", change(releases.naturalbench_rows(0)))
     with pytest.raises(DataError, match=rf"test\.parquet, record in row.*{problem}"):
-        tasks(naturalbench, tmp_path)
+        tasks("naturalbench", tmp_path)
 
 
 ODD = [
@@ -213,7 +214,7 @@ ODD = [
 def test_the_options_of_naturalbench_are_a_and_b_whatever_the_punctuation(tmp_path, question):
     group = releases.naturalbench(0, "multiple_choice", Question_0=question)
     releases.write_table(tmp_path / "naturalbench/train.parquet", [group])
-    [task] = tasks(naturalbench, tmp_path).values()
+    [task] = tasks("naturalbench", tmp_path).values()
     [case] = task.cases
     assert [(one.question, one.choices) for one in case.requests[::2]] == [(question, ("a", "b"))] * 2
     assert case.truths == ("a", "b", "b", "a")
@@ -238,7 +239,7 @@ def winoground_row(number, **changed):
 
 
 def winoground_cases(folder):
-    [task] = tasks(winoground, folder).values()
+    [task] = tasks("winoground", folder).values()
     return task
 
 
@@ -259,7 +260,7 @@ def test_winoground_without_ids_counts_its_rows_over_all_files(tmp_path):
     for part in (0, 1):
         releases.write_table(tmp_path / f"winoground/data/test-{part}.parquet", rows[2 * part : 2 * part + 2])
     task = winoground_cases(tmp_path)
-    assert ([case.id for case in task.cases], task.note) == (["0", "1", "2", "3"], winoground.NO_IDS)
+    assert ([case.id for case in task.cases], task.note) == (["0", "1", "2", "3"], NO_IDS)
 
 
 @pytest.mark.parametrize("place", ["images", ".", "../images"])
@@ -289,7 +290,7 @@ def test_images_of_vismin_may_lie_beside_its_table(tmp_path, suffix):
     rows[1]["image_1"] = {"bytes": None, "path": "/tmp/vismin/1.png"}
     releases.write_table(tmp_path / f"vismin/data.{suffix}", rows, parts=2)
     Image.new("RGB", (4, 4), (7, 7, 7)).save(tmp_path / "vismin/1.png")
-    [task] = tasks(vismin, tmp_path).values()
+    [task] = tasks("vismin", tmp_path).values()
     assert [colour(case.requests[2].image) for case in task.cases] == [BLUE, [7, 7, 7], BLUE]
 
 
@@ -319,7 +320,7 @@ def test_mmvp_of_lmms_lab_asks_what_the_release_asks(tmp_path, place):
     lines = [f"{row['Index']},{row['Question']},{row['Options']},{row['Correct Answer']}" for row in rows]
     (tmp_path / "b/mmvp").mkdir(parents=True)
     (tmp_path / "b/mmvp/Questions.csv").write_text("\n".join(["Index,Question,Options,Correct Answer", *lines]))
-    [one], [other] = (tasks(mmvp, tmp_path / folder).values() for folder in "ab")
+    [one], [other] = (tasks("mmvp", tmp_path / folder).values() for folder in "ab")
     assert [(case.id, asked(case), case.truths) for case in one.cases] == [
         (case.id, asked(case), case.truths) for case in other.cases
     ]
@@ -336,7 +337,7 @@ def test_the_known_corrections_of_mmvp_leave_a_corrected_copy_as_it_is(tmp_path,
         for place in (0, 1)
     ]
     releases.write_table(tmp_path / "mmvp/train.parquet", rows)
-    [task], _ = applied([*tasks(mmvp, tmp_path).values()], read_disputes([KNOWN]), shapes())
+    [task], _ = applied([*tasks("mmvp", tmp_path).values()], read_disputes([KNOWN]), shapes())
     assert [case.truths for case in task.cases] == [("Short", "Long"), ("Sitting", "Standing")]
 
 
@@ -345,7 +346,7 @@ def test_vsr_of_the_hub(tmp_path, place):
     line = {"image": "000000017697.jpg", "caption": "The car is behind.", "label": 1, "relation": "behind"}
     for split in ("random", "zeroshot"):
         releases.write_lines(tmp_path / place.format(split) / "test.jsonl", [line])
-    assert list(tasks(vsr, tmp_path)) == ["vsr/random-test", "vsr/zeroshot-test"]
+    assert list(tasks("vsr", tmp_path)) == ["vsr/random-test", "vsr/zeroshot-test"]
 
 
 # --- forms that are not read --------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 import pytest
 
 from vlgate.errors import DataError
-from vlgate.sources.benchmarks.winoground import read
+from vlgate.sources.benchmarks.quads import WINOGROUND
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.reading.tables import dataset_folder
 
@@ -19,10 +19,10 @@ def test_the_protocol_reads_what_the_hub_gave(monkeypatch, tmp_path):
         "huggingface_hub.snapshot_download", lambda name, **options: asked.append((name, options)) or str(tmp_path)
     )
     options = ReadOptions(folders=(), seed=0, wanted=lambda _: True, protocols=frozenset({"winoground_hub"}))
-    assert list(read(options)) == []
+    assert list(WINOGROUND.read(options)) == []
     assert asked == [("facebook/winoground", {"repo_type": "dataset", "allow_patterns": ["data/*.parquet"]})]
 
 
 def test_without_the_protocol_nothing_is_asked_of_the_hub(monkeypatch):
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: pytest.fail("asked"))
-    assert list(read(ReadOptions(folders=(), seed=0, wanted=lambda _: True))) == []
+    assert list(WINOGROUND.read(ReadOptions(folders=(), seed=0, wanted=lambda _: True))) == []

@@ -7,7 +7,7 @@ import pytest
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import TESTS, Corpus, Generator
-from vlgate.sources.benchmarks import carets
+from vlgate.sources.benchmarks.carets import CARETS
 from vlgate.sources.graphs.question_files import ENDINGS, write_questions
 from vlgate.sources.reading.source import ReadOptions
 
@@ -36,7 +36,7 @@ def test_the_reader_of_the_release_reads_the_same_pairs(pairs, folder):
             (tuple(ask.question for ask in case.requests), tuple(ask.choices for ask in case.requests), case.truths)
             for case in task.cases
         )
-        for task in carets.read(ReadOptions(folders=(data,), seed=0, wanted=lambda _: True))
+        for task in CARETS.read(ReadOptions(folders=(data,), seed=0, wanted=lambda _: True))
     }
     for test in ENDINGS:
         # The release lacks attribute_choice_template, and so the reader does not read it.

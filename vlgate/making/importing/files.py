@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError, OptionError
+from vlgate.sources.reading.tables import all_rows, column_names
 from vlgate.sources.reading.text_files import check_columns, parsed, read_cells, read_text
 
 CELL = 32767
@@ -36,11 +37,6 @@ class Row:
 
 
 def rows_of(file: Path) -> list[Row]:
-    """Return the records of a file.
-
-    Raises: OptionError, which names the file, the line and the remedy, if the file cannot be read or has
-        two fields of one name.
-    """
     if file.is_dir():
         raise OptionError(f"{file}: is a folder; name the files in it, such as {file}/*")
     if not file.is_file():
@@ -184,15 +180,8 @@ def _archive(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _parquet(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        check_columns(file, pq.read_schema(file).names)
-        rows = pq.read_table(file).to_pylist()
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise OptionError(f"{file}: cannot be read as Parquet ({error}); write it again") from None
-    yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
+    check_columns(file, column_names(file, "write it again"))
+    return ((f"row {number}", row) for number, row in enumerate(all_rows(file, "write it again"), 1))
 
 
 _READERS: Mapping[str, Callable[[Path], Iterable[tuple[str, Mapping[str, Any]]]]] = MappingProxyType(

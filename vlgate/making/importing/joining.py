@@ -81,7 +81,6 @@ class _Index:
     tasks: set[str] = field(default_factory=set)
 
     def add(self, target: Target) -> None:
-        """Take a request."""
         kind, image, _ = target.key
         for form in target.forms:
             self.by_text[kind, form].append(target)
@@ -93,10 +92,6 @@ class _Index:
 
 
 def join(recordings: Sequence[Recording], tasks: Sequence[Task]) -> Joined:
-    """Join the records of files with the requests of tasks.
-
-    Raises: OptionError, which names both records, if a request has two different replies.
-    """
     kinds = {_kind(record) for recording in recordings for record in recording.records}
     index = _Index()
     for target in (target for task in tasks for target in _targets(task, kinds)):
@@ -157,11 +152,7 @@ def _targets(task: Task, kinds: Collection[str]) -> Iterator[Target]:
 
 
 def image_identity(name: str) -> int | str:
-    """Return what the names of an image have in common: COCO's id, or the file's name; a perturbed one has its own.
-
-    >>> image_identity("val2014/COCO_val2014_000000000042.jpg"), image_identity("42.jpg"), image_identity("42#blur6")
-    (42, 42, '42#blur6')
-    """
+    """Return what the names of an image have in common: COCO's id, or the file's name; a perturbed one has its own."""
     return name if "#" in name else coco_id(name.replace("\\", "/"))
 
 

@@ -63,23 +63,12 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """The records of one file, and the name of its form."""
-
     file: Path
     form: str
     records: tuple[Recorded, ...]
 
 
 def recordings(files: Sequence[Path], reply: str = "") -> list[Recording]:
-    """Read files of replies; files of questions, such as LLaVA's, complete the records of the others.
-
-    Args:
-        files: the files, of one or of several harnesses.
-        reply: the field that holds the reply; empty for the usual names.
-
-    Raises: OptionError, which names the file and the remedy, if a file cannot be read, has two fields of one
-        name, or holds no replies.
-    """
     read = {file: [replace(row, fields=_lower(row.fields, row.place)) for row in rows_of(file)] for file in files}
     fields = {file: {name: row.fields[name] for row in rows for name in row.fields} for file, rows in read.items()}
     reply = _plain_name(reply)
@@ -121,10 +110,7 @@ def _plain_name(name: object) -> str:
 
 
 def _lower(fields: Fields, place: str) -> dict[str, Any]:
-    """The fields under names in lower case with underscores, without those that hold nothing.
-
-    Raises: OptionError if two fields of one such name differ.
-    """
+    """The fields under names in lower case with underscores, without those that hold nothing."""
     names: dict[str, str] = {}
     for name, value in fields.items():
         if value is not None and value == value:  # NaN  # noqa: PLR0124
@@ -157,10 +143,7 @@ _AGGREGATES: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
 
 
 def _form(file: Path, fields: Fields, reply: str) -> str:
-    """The name of the form of a file, by the fields of its first record.
-
-    Raises: OptionError if it is a known form without replies, or if its fields are of no form.
-    """
+    """The name of the form of a file, by the fields of its first record."""
     for what, (names, remedy) in _AGGREGATES.items():
         if all(name in fields for name in names) or ("prompt_image_1" in fields and names == ("prompt_caption_1",)):
             raise OptionError(f"{file}: {what}, {remedy}")
@@ -195,12 +178,10 @@ _FORMS: Mapping[str, Callable[[Fields], bool]] = MappingProxyType(
 
 
 def _first(fields: Fields, names: Sequence[str]) -> str:
-    """The first of the names that the fields have, or an empty string."""
     return next((name for name in names if name in fields), "")
 
 
 def _made(row: Row, form: str, reply: str) -> list[Recorded]:
-    """The records of a row, whose reply is in a field of the file; a problem if the row is not like the others."""
     if row.problem:
         return [replace(_plain(row, ""), problem=row.problem)]
     try:
@@ -336,7 +317,6 @@ def _inspect(row: Row) -> Recorded:
 
 
 def _said(content: Any) -> str:
-    """The text of a message, whose content may be a list of parts."""
     if isinstance(content, str):
         return content
     return "\n".join(str(part.get("text", "")) for part in content if part.get("type") == "text")

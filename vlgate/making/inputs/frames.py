@@ -9,11 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from vlgate.errors import DataError
-from vlgate.making.inputs.records import Frame, Interaction, Interactions, any_text, identity, listed, origin, whole
+from vlgate.making.inputs.records import (
+    Frame,
+    Interaction,
+    Interactions,
+    any_text,
+    lined_identity,
+    listed,
+    origin,
+    whole,
+)
 from vlgate.sources.graphs.checks import Mode
 from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.records import Record, lined_records
-from vlgate.sources.reading.text_files import collector_paused, read_text
+from vlgate.sources.reading.text_files import read_text
 
 # Role frames: SWiG's ``train.json`` with imSitu's ``imsitu_space.json``, or lines of ``{"image", "verb", "roles"}``.
 #
@@ -35,18 +44,14 @@ def read_frames(files: Sequence[Path], lines: Sequence[bool], spaces: Sequence[P
 
     A role has the noun that most annotators gave it, the first one's if they disagree; a role without a noun is left
     out.
-
-    Returns: the frames in the order of the files.
-    Raises: DataError, which names the file, the record and the remedy; of a file of SWiG also if there is no space.
     """
-    with collector_paused():
-        nouns, verbs = _space(spaces)
-        found: list[Frame] = []
-        for file, each in zip(files, lines, strict=True):
-            if not each and not nouns:
-                raise DataError(file, None, "names its nouns by ids of WordNet", "add imsitu_space.json to --from")
-            found += _lined(file, verbs) if each else _swig(file, nouns, verbs)
-    return found
+    nouns, verbs = _space(spaces)
+    frames: list[Frame] = []
+    for file, lined in zip(files, lines, strict=True):
+        if not lined and not nouns:
+            raise DataError(file, None, "names its nouns by ids of WordNet", "add imsitu_space.json to --from")
+        frames += _lined(file, verbs) if lined else _swig(file, nouns, verbs)
+    return frames
 
 
 def _space(files: Sequence[Path]) -> tuple[dict[str, str], _Verbs]:
@@ -116,7 +121,7 @@ def _lined(file: Path, verbs: _Verbs) -> Iterator[Frame]:
     for record in lined_records(file, _LINES):
         roles, verb = record.nested("roles"), record.text("verb")
         yield Frame(
-            id=identity(record, "id") if "id" in record.fields else f"{file.stem} {record.id}",
+            id=lined_identity(record),
             image=record.text("image"),
             verb=verb,
             roles={role: roles.text(role) for role in roles.fields},
@@ -157,9 +162,6 @@ def read_interactions(
     An interaction whose object has no box, as HAKE's larger files have for what a person does alone, is left out and
     counted in ``left_out``; so is an image without any. A box without an area is counted too if ``faults`` is "leave
     out". "No interaction" is none.
-
-    Returns: the images in the order of the files.
-    Raises: DataError, which names the file, the record and the remedy; also if there is no list.
     """
     names: dict[int, tuple[str, str]] = {}
     for file in lists:
@@ -168,17 +170,16 @@ def read_interactions(
         raise DataError(
             files[0], None, "names interactions by numbers", "add HAKE's Config/hico_hoi_list.txt to --from"
         )
-    found: list[Interactions] = []
-    with collector_paused():
-        for file in files:
-            content = whole(file, _HAKE)
-            for image in content.fields:
-                one = _image(Record(file, image, content.nested(image).fields, _HAKE), names, faults, left_out)
-                if one.done:
-                    found.append(one)
-                else:
-                    left_out[NOTHING] += 1
-    return found
+    images: list[Interactions] = []
+    for file in files:
+        content = whole(file, _HAKE)
+        for name in content.fields:
+            image = _image(Record(file, name, content.nested(name).fields, _HAKE), names, faults, left_out)
+            if image.done:
+                images.append(image)
+            else:
+                left_out[NOTHING] += 1
+    return images
 
 
 def _listed(file: Path) -> Iterator[tuple[int, tuple[str, str]]]:
@@ -256,7 +257,6 @@ def _side(record: Record, field: str) -> int:
 
 
 def _corners(record: Record, field: str) -> tuple[float, float, float, float]:
-    """The left, upper, right and lower edge of a box."""
     box = record.fields.get(field)
     if type(box) is not list or len(box) != 4 or any(type(one) not in {int, float} for one in box):
         record.reject(field, "four numbers")

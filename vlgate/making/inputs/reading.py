@@ -17,12 +17,13 @@ import ijson
 
 from vlgate.errors import DataError, OptionError
 from vlgate.images.files import image_size, plain_path
+from vlgate.making.inputs import records
 from vlgate.making.inputs.frames import LINE
-from vlgate.making.inputs.records import screened
 from vlgate.making.kinds.kind import InputName
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import Mode
 from vlgate.sources.reading.image_finder import is_plain, stem
+from vlgate.sources.reading.text_files import collector_paused
 
 # Which input a file holds, told from the keys at its beginning, whatever its name.
 
@@ -42,10 +43,6 @@ _BESIDE_IMAGES = {"file_name", "coco_url", "license"}
 
 
 def content_of(file: Path) -> Content:
-    """Return which input a file holds.
-
-    Raises: DataError, which names the file, if it cannot be read or is none of the inputs.
-    """
     head = _head(file)
     keys, broken = _keys(head)
     first, below, third = (keys.get(depth, set()) for depth in (1, 2, 3))
@@ -110,13 +107,7 @@ def _keys(head: bytes) -> tuple[dict[int, set[str]], str]:
 
 
 class ImageFolder:
-    """A folder of images, which are named by their path in it or by their name without an extension."""
-
     def __init__(self, folder: Path) -> None:
-        """Name the folder.
-
-        Raises: OptionError if there is no such folder.
-        """
         if not folder.is_dir():
             raise OptionError(f"--images {folder}: there is no such folder; name the folder of the images")
         self._folder = folder
@@ -129,14 +120,9 @@ class ImageFolder:
         return self._by_stem.get(stem(plain), image)
 
     def has(self, image: str) -> bool:
-        """Return whether the folder has an image with a name."""
         return is_plain(plain_path(image)) and (self._folder / self.name(image)).is_file()
 
     def found(self, images: Collection[str]) -> int:
-        """Return how many of some images the folder has.
-
-        Raises: OptionError, which says what was looked for, if it has none of them.
-        """
         found = sum(self.has(image) for image in images)
         if images and not found:
             example = next(iter(images))
@@ -146,7 +132,6 @@ class ImageFolder:
         return found
 
     def size(self, image: str) -> tuple[int, int] | None:
-        """Return the width and height of an image in pixels; None if it is not there or cannot be read."""
         file = self._folder / self.name(image)
         return image_size(str(file)) if self.has(image) else None
 
@@ -182,11 +167,6 @@ def read_inputs(
 
     ``faults`` says whether a fault in a scene graph is an error, or the faulty part is left out and counted. A graph
     without the size of its image takes it from the file in ``images``.
-
-    Returns: the inputs in the order of the files. A graph whose id an earlier file has is left out, and so are texts
-        that no kind can use.
-    Raises: DataError, which names the file, the record and the remedy, if a file cannot be read, holds another input,
-    or holds an input other than an earlier file's; OptionError if ``images`` has no image of the inputs.
     """
     contents = {file: content_of(file) for file in files}
     name = _name(contents, takes)
@@ -194,7 +174,7 @@ def read_inputs(
     inputs = _inputs(name, contents, faults, left_out)
     if name == "graphs" and images is not None:
         inputs = [_sized(graph, images) for graph in inputs]
-    kept = screened(inputs, left_out)
+    kept = records.screened(inputs, left_out)
     named = dict.fromkeys(one.id if isinstance(one, SceneGraph) else one.image for one in kept)
     found = None if images is None else images.found(named)
     return Read(name=name, inputs=kept, left_out=left_out, images=len(named), found=found)
@@ -209,30 +189,23 @@ def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_o
     main = [file for file, content in contents.items() if content == name]
     if name == "graphs":
         return list(_unique(main, faults, left_out))
-    lines = [_is_lines(file) for file in main]
-    if name == "captions":
-        from vlgate.making.inputs.texts import read_captions
+    from vlgate.making.inputs import frames
 
-        return read_captions(main, lines)
-    if name == "answers":
-        from vlgate.making.inputs.texts import read_answers
-
-        return read_answers(main, lines)
-    if name == "dialogs":
-        from vlgate.making.inputs.texts import read_dialogs
-
-        return read_dialogs(main, lines)
-    if name == "interactions":
-        from vlgate.making.inputs.frames import read_interactions
-
-        return read_interactions(main, _beside(name, contents), faults=faults, left_out=left_out)
-    from vlgate.making.inputs.frames import read_frames
-
-    return read_frames(main, lines, _beside(name, contents))
+    with collector_paused():
+        if name == "interactions":
+            return frames.read_interactions(main, _beside(name, contents), faults=faults, left_out=left_out)
+        if name == "frames":
+            return frames.read_frames(main, [_is_lines(file) for file in main], _beside(name, contents))
+        released, lined = {
+            "captions": (records.coco, records.lined_captions),
+            "answers": (records.visual7w, records.lined_answers),
+            "dialogs": (records.visdial, records.lined_dialogs),
+        }[name]
+        inputs: list[Any] = [one for file in main for one in (lined if _is_lines(file) else released)(file)]
+        return records.with_others(inputs) if name == "captions" else inputs
 
 
 def _beside(name: InputName, contents: dict[Path, Content]) -> list[Path]:
-    """The files of words that go with an input."""
     return [file for file, content in contents.items() if _WITH.get(content) == name]
 
 

@@ -1,4 +1,4 @@
-"""Foils of captions: plurality, nouns as in FOIL it!, numbers, and another preposition."""
+"""Foils of captions (plurality, nouns as in FOIL it!, numbers, prepositions), and word swaps as in Winoground."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 
 from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work, selecting
-from vlgate.making.sets.folder import as_cases, valse
+from vlgate.making.sets.folder import METHODS, NO_VOTES, as_cases, valse
 from vlgate.perturb.foils.balance import exchanged, paired
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Found, Swap
 from vlgate.perturb.foils.captions.mentions import Mentions, mentions
 from vlgate.perturb.foils.captions.nouns import noun_foils
 from vlgate.perturb.foils.captions.numbers import counted, has_number, plurals
 from vlgate.perturb.foils.prepositions import attested, said_of
 from vlgate.perturb.foils.relations import filled_relations, gaps, relations
+from vlgate.perturb.foils.swap_facts import Scene, Vocabulary, caption_scenes, graph_scene
+from vlgate.perturb.foils.swap_mining import mine
+from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.text.parsed import Parsed
 
 # Foils of captions: plurality, noun foils as in FOIL it!, and the numbers in captions.
 
 UNBALANCED = "what the foil puts in is false more often than true"
 """Why a candidate is not chosen: there is none of another caption that exchanges the same words the other way round."""
-
-_METHODS = {"sg2pl": "checklist method, change NP to PL", "pl2sg": "checklist method, change NP to SG"}
-_NO_VOTES = {"caption": 0, "foil": 0, "other": 0}
 
 Maker = Callable[[Parsed, Sequence[Mentions]], Found]
 
@@ -34,12 +34,9 @@ def _starting(maker: Maker, compares: Callable[[Parsed], bool] = lambda _: True)
     """Return what makes foils of captions; ``compares`` says whether a caption is held against the others."""
 
     def start(work: Work) -> MakeSome:
-        """Prepare what needs all inputs."""
 
         def make_some(inputs: Sequence[Caption]) -> Iterable[Made]:
-            """Make the candidates of a block of inputs."""
-            texts = list(dict.fromkeys(text for one in inputs for text in (one.text, *one.others)))
-            parsed = dict(zip(texts, work.tools.parser.parse(texts), strict=True))
+            parsed = _parsed(inputs, work)
             mentioned = cache(lambda text: mentions(parsed[text]))
             for one in inputs:
                 caption = parsed[one.text]
@@ -74,13 +71,13 @@ def _valse(items: Iterable[Item], file: str, phenomenon: str) -> Mapping[str, st
             records[item.id] = {
                 "image_file": item.image,
                 "linguistic_phenomena": phenomenon,
-                **({"foil_method": _METHODS[direction]} if direction in _METHODS else {}),
+                **({"foil_method": METHODS[direction]} if direction in METHODS else {}),
                 "classes": made.classes[0],
                 "classes_foil": made.classes[1],
                 **item.extra,
                 "caption": made.caption,
                 "foil": made.foil,
-                "mturk": _NO_VOTES,
+                "mturk": NO_VOTES,
             }
     return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1)}
 
@@ -89,7 +86,6 @@ PLURALITY = Kind(
     name="plurality",
     sentence="one thing in the caption and several in the foil, or the reverse, as in VALSE",
     takes=("captions",),
-    shape="pair",
     start=_starting(plurals),
     release=lambda items: _valse(items, "plurals.json", "plurals"),
     needs=("parser",),
@@ -101,7 +97,6 @@ FOIL_IT = Kind(
     name="foil-it",
     sentence="an object's name against that of a related object, as in FOIL it!",
     takes=("captions",),
-    shape="pair",
     start=_starting(noun_foils),
     release=lambda items: _valse(items, "foil-it.json", "noun phrases"),
     needs=("parser",),
@@ -112,7 +107,6 @@ COUNTING_CAPTIONS = Kind(
     name="counting-captions",
     sentence="the number in a caption against another one, with exactly before both",
     takes=("captions",),
-    shape="pair",
     start=_starting(counted, has_number),
     release=lambda items: as_cases(items, "counting-captions"),  # no benchmark has such a task
     needs=("parser",),
@@ -127,7 +121,6 @@ _TOP = 20  # fillings of each length that are asked for
 
 
 def _parsed(inputs: Sequence[Caption], work: Work) -> dict[str, Parsed]:
-    """Parse the captions and the other captions of their images, each text once."""
     texts = list(dict.fromkeys(text for one in inputs for text in (one.text, *one.others)))
     return dict(zip(texts, work.tools.parser.parse(texts), strict=True))
 
@@ -137,7 +130,6 @@ def _relations(work: Work) -> MakeSome:
     known = attested(work.tools.parser.parse([one.text for one in work.inputs]))
 
     def make_some(inputs: Sequence[Caption]) -> Iterator[Made]:
-        """Make the candidates of a block of inputs."""
         parsed = _parsed(inputs, work)
         places = [gaps(parsed[one.text]) for one in inputs] if work.tools.has("mlm") else []
         every = [gap for some in places for gap in some]
@@ -158,7 +150,6 @@ RELATIONS = Kind(
     name="relations",
     sentence="another preposition: on the table, under the table (VALSE)",
     takes=("captions",),
-    shape="pair",
     start=_relations,
     release=valse("relations.json", "relations"),
     needs=("parser",),
@@ -166,3 +157,80 @@ RELATIONS = Kind(
     select=selecting(paired),
     inference="contradiction",
 )
+
+
+# Two images with two captions of the same words in another order, as in Winoground.
+
+
+FILE, IMAGES = "winoground/data/examples.jsonl", "winoground/data/images.jsonl"
+"""The release's file, and the file that says which of your images to put under which of the release's names."""
+
+NO_PAIR = "no two images have texts of the same words in another order"
+
+
+def start(work: Work) -> MakeSome:
+    """Return what mines all inputs at once: a pair may combine any two images."""
+    vocabulary = Vocabulary(default_ontology())
+
+    def make_some(inputs: Sequence[Any]) -> Iterator[Made]:
+        result = mine(_scenes(inputs, work, vocabulary), vocabulary)
+        for swap in result.candidates:
+            if isinstance(swap, Swap):
+                yield Made(image=swap.images[0], origin=" and ".join(swap.images), found=Found(candidates=(swap,)))
+        refused = result.refused if result.refused or result.candidates else (NO_PAIR,)
+        yield Made(image="", origin="", found=Found(refused=refused))
+
+    return make_some
+
+
+def release(items: Sequence[Item]) -> dict[str, str]:
+    """Return the items as Winoground's ``examples.jsonl``, and the names of their images.
+
+    The release calls the images of row 0 ``ex_0_img_0`` and ``ex_0_img_1``, and its reader wants the files to have
+    these names. ``images.jsonl`` has ``{"image": "ex_0_img_0", "source": "1.jpg"}`` for each.
+    """
+    rows, names = [], []
+    for number, item in enumerate(items):
+        made = item.candidate
+        if not isinstance(made, Swap):
+            raise TypeError(f"item {item.id!r} is a {type(made).__name__}, expected a Swap")
+        images = [f"ex_{number}_img_{place}" for place in (0, 1)]
+        names += [{"image": image, "source": source} for image, source in zip(images, made.images, strict=True)]
+        rows.append(
+            {
+                "id": number,
+                "image_0": images[0],
+                "image_1": images[1],
+                "caption_0": made.captions[0],
+                "caption_1": made.captions[1],
+                "tag": made.tags["tag"],
+                "secondary_tag": made.tags.get("secondary_tag", ""),
+                "num_main_preds": int(made.tags["num_main_preds"]),
+                "collapsed_tag": made.tags["collapsed_tag"],
+            }
+        )
+    return {FILE: _lines(rows), IMAGES: _lines(names)}
+
+
+WORD_SWAP = Kind(
+    name="word-swap",
+    sentence="two images and two captions of the same words in another order, each true of one image, as in Winoground",
+    takes=("captions", "graphs"),
+    shape="quad",
+    start=start,
+    release=release,
+    uses=("parser",),
+    whole=True,
+    permuted=True,
+)
+
+
+def _scenes(inputs: Sequence[Any], work: Work, vocabulary: Vocabulary) -> Iterable[Scene]:
+    if not inputs or not isinstance(inputs[0], Caption):
+        return [graph_scene(graph, vocabulary) for graph in inputs]
+    parsed = work.tools.parser.parse([one.text for one in inputs])
+    return caption_scenes(((one.image, text) for one, text in zip(inputs, parsed, strict=True)), vocabulary)
+
+
+def _lines(rows: Iterable[object]) -> str:
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)

@@ -38,7 +38,6 @@ _OF_BOXES = frozenset(("size", "location"))
 
 
 def graph_of(one: GraphInput) -> SceneGraph:
-    """Return an input as a scene graph."""
     if isinstance(one, SceneGraph):
         return one
     if isinstance(one, Frame):
@@ -63,7 +62,6 @@ def release_of(one: GraphInput) -> CorpusName:
 
 
 def without_boxes(foil: Foil, one: GraphInput) -> Foil:
-    """Return a foil without the tags of boxes if the input has none."""
     if not isinstance(one, Interactions) or one.boxed:
         return foil
     return replace(foil, tags={name: value for name, value in foil.tags.items() if name not in _OF_BOXES})
@@ -78,7 +76,6 @@ _Sets = Callable[[SceneGraph, BlaRules, BlaTools], Found]
 
 def _start_sets(sets: _Sets) -> Start:
     def start(work: Work) -> MakeSome:
-        """Prepare what needs all inputs."""
         tools = BlaTools(
             is_person=persons(work.tools),
             ontology=more_words(work.tools, (graph_of(one) for one in work.inputs)),
@@ -87,7 +84,6 @@ def _start_sets(sets: _Sets) -> Start:
         grammar = work.tools.grammar if work.tools.has("grammar") else None
 
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
-            """Make the candidates of a block of inputs."""
             for one in inputs:
                 graph = graph_of(one)
                 found = sets(sized(graph), SURE, tools)
@@ -105,7 +101,6 @@ def _start_sets(sets: _Sets) -> Start:
 
 def _release(task: str) -> Release:
     def release(items: Sequence[Item]) -> dict[str, str]:
-        """Write the items as a file of the release."""
         records = [{"image_id": item.image, "caption_group": [dict(_fields(item))]} for item in items]
         return {f"bla/annotations/{FILES[task]}": json.dumps(records, indent=1, ensure_ascii=False)}
 
@@ -174,7 +169,6 @@ _Places = Callable[[Foil, Any], Iterator[str]]
 
 def _start_foils(foils: _Foils, places: _Places, most: int = 1) -> Start:
     def start(work: Work) -> MakeSome:
-        """Prepare what needs all inputs."""
         encoder = work.tools.similarity if work.tools.has("similarity") else None
         ontology = more_words(work.tools, (graph_of(one) for one in work.inputs))
         vocabulary = vocabulary_of((graph_of(one) for one in work.inputs), ontology)
@@ -189,7 +183,6 @@ def _start_foils(foils: _Foils, places: _Places, most: int = 1) -> Start:
         words.likeness.learn(vocabulary.names)
 
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
-            """Make the candidates of a block of inputs."""
             for one in inputs:
                 found = foils(sized(graph_of(one)), words)
                 made = tuple(without_boxes(foil, one) for foil in found.candidates if isinstance(foil, Foil))
@@ -206,7 +199,6 @@ def _start_foils(foils: _Foils, places: _Places, most: int = 1) -> Start:
 
 
 def _extra(foil: Foil, one: GraphInput, places: _Places) -> Mapping[str, Any]:
-    """The files of the release that a foil belongs to, and where their images are."""
     files = [place for place in places(foil, one) if f"vl-checklist/{place}".lower() in CORPUS]
     return {"files": files, "images": _FOLDERS[release_of(one)]}
 
@@ -256,7 +248,6 @@ def balanced(items: Sequence[Item], seed: int) -> Selected:
 
 
 def _few(items: Sequence[Item]) -> Selected:
-    """The first ``_EACH`` items of each caption of an image."""
     taken: Counter[tuple[str, str]] = Counter()
     left = []
     for item in items:
@@ -296,7 +287,6 @@ OBJECT = Kind(
     name="object",
     sentence="captions of two things, and with one replaced by what the image does not show, as in VL-CheckList",
     takes=("graphs", "frames", "interactions"),
-    shape="pair",
     start=_start_foils(object_foils, _object_places, _NOUNS),
     release=release,
     uses=("similarity", "wordnet"),
@@ -306,7 +296,6 @@ ATTRIBUTE = Kind(
     name="attribute",
     sentence="things with an attribute, and with one that excludes it, as in VL-CheckList",
     takes=("graphs",),
-    shape="pair",
     start=_start_foils(attribute_foils, _attribute_places, _MOST),
     release=release,
     uses=("similarity", "wordnet"),
@@ -316,7 +305,6 @@ RELATION = Kind(
     name="relation",
     sentence="captions of two things, and with a relation that excludes theirs, as in VL-CheckList",
     takes=("graphs", "frames", "interactions"),
-    shape="pair",
     start=_start_foils(relation_foils, _relation_places, _MOST),
     release=release,
     uses=("similarity", "wordnet"),

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 InputName = Literal["captions", "answers", "dialogs", "frames", "interactions", "graphs"]
 """The inputs; their records are in ``inputs/records.py``, and ``SceneGraph``."""
 
-ToolName = Literal["parser", "mlm", "nli", "grammar", "similarity", "lm", "frequency", "concreteness", "wordnet"]
-"""The tools, each with its option and its protocol (``tools/tools.py``)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
@@ -42,8 +39,6 @@ class Made:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A candidate in a set, with the id of its case."""
-
     id: str
     image: str
     origin: str
@@ -104,21 +99,21 @@ class Kind:
     name: str
     sentence: str
     takes: tuple[InputName, ...]
-    shape: Shape
+    shape: Shape = "pair"
     start: Start | None = None
     release: Release | None = None
-    needs: tuple[ToolName, ...] = ()
-    uses: tuple[ToolName, ...] = ()
+    needs: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
     select: Select | None = None
     whole: bool = False
     inference: Inference = "not entailment"
     permuted: bool = False
 
     @property
-    def tools(self) -> tuple[ToolName, ...]:
+    def tools(self) -> tuple[str, ...]:
         """The tools whose options a set of this kind takes, those of its checks and its report included."""
-        checking: tuple[ToolName, ...] = () if self.start is None else ("grammar", "lm")
-        inference: tuple[ToolName, ...] = () if self.start is None or self.inference == "unused" else ("nli",)
+        checking: tuple[str, ...] = () if self.start is None else ("grammar", "lm")
+        inference: tuple[str, ...] = () if self.start is None or self.inference == "unused" else ("nli",)
         return tuple(dict.fromkeys((*self.needs, *self.uses, *inference, *checking)))
 
 
@@ -135,7 +130,6 @@ def selecting(places: Places) -> Select:
     """Return a selection of items by the positions that a function chooses; the others are counted as unpaired."""
 
     def select(items: Sequence[Item], seed: int) -> Selected:
-        """Choose among the items, and count the others by reason."""
         found = [item.candidate for item in items if isinstance(item.candidate, Foil)]
         chosen = [items[place] for place in places(found, [item.origin for item in items], seed)]
         return Selected(items=tuple(chosen), dropped={UNPAIRED: len(items) - len(chosen)})
@@ -164,7 +158,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "object": "vlgate.making.kinds.graphs:OBJECT",
         "attribute": "vlgate.making.kinds.graphs:ATTRIBUTE",
         "relation": "vlgate.making.kinds.graphs:RELATION",
-        "word-swap": "vlgate.making.kinds.word_swap:WORD_SWAP",
+        "word-swap": "vlgate.making.kinds.captions:WORD_SWAP",
         "questions": "vlgate.making.kinds.questions:QUESTIONS",
     }
 )
@@ -172,10 +166,6 @@ KINDS: Mapping[str, str] = MappingProxyType(
 
 
 def kind(name: str) -> Kind:
-    """Return the kind with a name.
-
-    Raises: UnknownNameError, which names the nearest kind, if there is none.
-    """
     if name not in KINDS:
         raise UnknownNameError("kind", name, KINDS)
     module, _, constant = KINDS[name].partition(":")

@@ -18,6 +18,7 @@ from vlgate.errors import OptionError, UnknownNameError, escaped
 from vlgate.images.files import missing_image
 from vlgate.making.kinds.kind import Kind
 from vlgate.making.sets.folder import BIAS, PAGE, SetFolder, digest, opened
+from vlgate.making.sets.report import how_made, share
 from vlgate.metrics.stats import wilson
 from vlgate.models.reference.blind import Blind
 from vlgate.perturb.ontology import Ontology
@@ -49,8 +50,6 @@ def files_of(pairs: Sequence[QuestionPair], form: str) -> tuple[dict[str, str], 
 
     ``cases`` has a line for each pair, with the task ``made/<test>``; the other formats are those of
     ``write_questions``.
-
-    Raises: UnknownNameError for another format.
     """
     if form not in FORMS:
         raise UnknownNameError("format of questions", form, FORMS)
@@ -126,7 +125,6 @@ def _test_report(test: Test, made: Made) -> Json:
 
 
 def _blind(task: Task) -> Json:
-    """Return the share of questions that the text-only baseline answers, learnt from other images."""
     model = Blind()
     model.prepare([task])
     asked = [(r, str(t)) for case in task.cases for r, t in zip(case.requests, case.truths, strict=True)]
@@ -144,18 +142,15 @@ def _as_case(pair: QuestionPair) -> Case:
 
 
 def as_page(report: Json) -> str:
-    """Return the content of ``bias.md``."""
     lines = ["# questions", "", "## What text alone gives away", "", "| test | rule | right | questions |"]
     lines.append("|---|---|---|---|")
     for test, one in report["tests"].items():
-        lines += [f"| {test} | {rule} | {_shown(value)} | {n:,} |" for rule, value, n in _rules(one)]
+        lines += [f"| {test} | {rule} | {share(value)} | {n:,} |" for rule, value, n in _rules(one)]
     lines += ["", "## What was left out", "", "| what | number |", "|---|---|"]
     lines += [f"| {reason} | {number:,} |" for reason, number in report["left_out"].items()]
     for test, one in report["tests"].items():
         lines += [f"| {test}: too few graphs for kind {kind} | {number:,} |" for kind, number in one["missing"].items()]
-    lines += ["", "## How it was made", "", "| option | value |", "|---|---|"]
-    lines += [f"| {name} | {_text(value)} |" for name, value in report["made_by"].items()]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", *how_made(report["made_by"]), ""])
 
 
 def _rules(one: Json) -> Iterator[tuple[str, float | None, int]]:
@@ -163,14 +158,6 @@ def _rules(one: Json) -> Iterator[tuple[str, float | None, int]]:
         yield "blind baseline, cross-validated", one["blind"]["value"], one["blind"]["n"]
     for rule in one["probes"]:
         yield rule["name"], rule["value"], rule["n"]
-
-
-def _shown(value: float | None) -> str:
-    return "not measured" if value is None else f"{value:.3f}"
-
-
-def _text(value: Any) -> str:
-    return ", ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, Mapping) else str(value)
 
 
 # Make pairs of questions from scene graphs, for your own tests or for training.
@@ -189,7 +176,6 @@ SHOWN = 5  # how many unknown names are listed
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the options that only questions have."""
     options = parser.add_argument_group("options of questions only")
     tests = f"the tests to make (default: the six of CARETS; also available: {' and '.join(BEYOND)})"
     options.add_argument("--tests", default=",".join(TESTS), metavar="NAME[,NAME]", help=tests)
@@ -202,11 +188,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Make the pairs and write them; counts of what was made and left out are printed on stderr.
-
-    Returns: the exit status, 0.
-    Raises: OptionError or UnknownNameError for an option that cannot be used; DataError for a file that cannot be read.
-    """
+    """Make the pairs and write them; counts of what was made and left out are printed on stderr."""
     if given.format not in FORMS:
         raise UnknownNameError("format of questions", given.format, FORMS)
     tests, size = [_test(name) for name in dict.fromkeys(given.tests.split(","))], _size(given)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from vlgate.making.inputs.records import Answer
-from vlgate.making.inputs.records import Dialog as DialogInput
+from vlgate.making.inputs.records import Answer, Dialog
 from vlgate.making.inputs.records import Frame as FrameInput
 from vlgate.making.kinds.kind import UNPAIRED, Item, Kind, Made, MakeSome, Selected, Work, selecting
 from vlgate.making.sets.folder import valse
 from vlgate.perturb.foils import coreference, how_many
 from vlgate.perturb.foils.actions import actant_swap, action_gap, action_replacements, filled_actions, space_of
 from vlgate.perturb.foils.balance import matched
-from vlgate.perturb.foils.candidates import Dialog, Foil, Found, Gap, Turn
+from vlgate.perturb.foils.candidates import Foil, Found, Gap
 from vlgate.perturb.foils.frames import Frame, frame_of, role_verb
 from vlgate.perturb.foils.how_many import INSTRUMENTS, countable
 from vlgate.perturb.ontology.wordnet import WordRelations
@@ -29,7 +28,6 @@ _SINGULAR_ZEROS = 1 / 3  # the share of ones among the answers above zero in VAL
 
 def _existence(work: Work) -> MakeSome:
     def make_some(inputs: Sequence[Answer]) -> Iterator[Made]:
-        """Make the candidates of a block of inputs."""
         for one, question in zip(inputs, work.tools.parser.parse([one.question for one in inputs]), strict=True):
             singular = quick_generator(f"{work.seed}:singular:{one.origin}").random() < _SINGULAR_ZEROS
             found = how_many.existence(question, one.answer, singular=singular)
@@ -40,10 +38,8 @@ def _existence(work: Work) -> MakeSome:
 
 def _counting(name: str) -> Callable[[Work], MakeSome]:
     def start(work: Work) -> MakeSome:
-        """Prepare what needs all inputs."""
 
         def make_some(inputs: Sequence[Answer]) -> Iterator[Made]:
-            """Make the candidates of a block of inputs."""
             parsed = work.tools.parser.parse([one.question for one in inputs])
             said = [countable(question, one.answer) for one, question in zip(inputs, parsed, strict=True)]
             places = [place for place, one in enumerate(said) if not isinstance(one, str)]
@@ -71,15 +67,13 @@ def _counted(one: Answer, foil: Foil | None, said: object) -> Made:
 
 
 def _coreference(work: Work) -> MakeSome:
-    def make_some(inputs: Sequence[DialogInput]) -> Iterator[Made]:
-        """Make the candidates of a block of inputs."""
-        texts = [text for one in inputs for text in (one.caption, *(question for question, _ in one.turns))]
+    def make_some(inputs: Sequence[Dialog]) -> Iterator[Made]:
+        texts = [text for one in inputs for text in (one.caption, *(turn.question for turn in one.turns))]
         parsed = iter(list(work.tools.parser.parse(texts)))
         for one in inputs:
             caption = next(parsed)
             questions = [next(parsed) for _ in one.turns]
-            turns = tuple(Turn(question=question, answer=answer) for question, answer in one.turns)
-            found = coreference.coreference(Dialog(caption=one.caption, turns=turns), caption, questions)
+            found = coreference.coreference(one, caption, questions)
             extra = tuple({"only_caption": one.caption} for _ in found.candidates)
             yield Made(image=one.image, origin=one.origin, found=found, extra=extra)
 
@@ -115,7 +109,6 @@ def _counting_kind(name: str, sentence: str, file: str) -> Kind:
         name=name,
         sentence=sentence,
         takes=("answers",),
-        shape="pair",
         start=_counting(name),
         release=valse(file, "counting"),
         needs=("parser",),
@@ -129,7 +122,6 @@ EXISTENCE = Kind(
     name="existence",
     sentence="there are no dogs, there are dogs (VALSE)",
     takes=("answers",),
-    shape="pair",
     start=_existence,
     release=valse("existence.json", "existence"),
     needs=("parser",),
@@ -152,7 +144,6 @@ COREFERENCE = Kind(
     name="coreference",
     sentence="a caption, a question with a pronoun, and the other answer: yes, no (VALSE)",
     takes=("dialogs",),
-    shape="pair",
     start=_coreference,
     release=_coreference_release,
     needs=("parser",),
@@ -187,7 +178,6 @@ def _swap(work: Work) -> MakeSome:
     things = WordRelations(work.tools.wordnet)
 
     def make_some(inputs: Sequence[FrameInput]) -> Iterator[Made]:
-        """Make the candidates of a block of inputs."""
         for one in inputs:
             frame = _frame(one)
             yield _made(one, Found(refused=(frame,)) if isinstance(frame, str) else actant_swap(frame, things))
@@ -202,7 +192,6 @@ def _replacement(work: Work) -> MakeSome:
     filling = work.tools.has("mlm")
 
     def make_some(inputs: Sequence[FrameInput]) -> Iterator[Made]:
-        """Make the candidates of a block of inputs."""
         gaps = _gaps(inputs, frames) if filling else {}
         filled = dict(zip(gaps, work.tools.mlm.fill(list(gaps.values()), _TOP), strict=True)) if gaps else {}
         for one in inputs:
@@ -243,7 +232,6 @@ ACTION_REPLACEMENT = Kind(
     name="action-replacement",
     sentence="another action of the same actors: a man pushes a cart, a man pulls a cart (VALSE)",
     takes=("frames",),
-    shape="pair",
     start=_replacement,
     release=valse("action-replacement.json", "actions"),
     needs=("wordnet",),
@@ -256,7 +244,6 @@ ACTANT_SWAP = Kind(
     name="actant-swap",
     sentence="the actors exchanged: a man feeds a dog, a dog feeds a man (VALSE)",
     takes=("frames",),
-    shape="pair",
     start=_swap,
     release=valse("actant-swap.json", "actions"),
     needs=("wordnet",),

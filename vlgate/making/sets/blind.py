@@ -14,7 +14,8 @@ from vlgate.making.kinds.kind import Item
 from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.text_learning import FOLDS, features, log_odds, stratified_folds, tied_images
 from vlgate.perturb.foils.candidates import Candidate, Foil, SentenceSet
-from vlgate.types import Case, FloatArray, Match, Metric, Shape, Task
+from vlgate.sources.reading.source import QUAD_TRUTHS, quad_requests, texts_about
+from vlgate.types import Case, FloatArray, Metric, Shape, Task
 
 # A candidate as pairs of a true and a false text of one image, and a set of candidates as a task.
 
@@ -23,9 +24,6 @@ def contrasts(one: Candidate) -> tuple[tuple[str, str], ...]:
     """Return the pairs (true text, false text) of a candidate.
 
     A set has two, its sentences in their order; a swap has two, one for each image.
-
-    >>> contrasts(Foil(caption="a cup", foil="cups", classes=("cup", "cups"), why=""))
-    (('a cup', 'cups'),)
     """
     if isinstance(one, Foil):
         return ((one.caption, one.foil),)
@@ -40,22 +38,19 @@ def images(item: Item) -> tuple[str, ...]:
 
 
 def as_task(items: Sequence[Item], name: str, shape: Shape) -> Task:
-    """Return the items as the task of a run, whose images cannot be loaded."""
     cases = tuple(_case(item) for item in items)
     return Task(id=name, capability="foil" if shape == "pair" else "compositional", shape=shape, cases=cases)
 
 
 def _case(item: Item) -> Case:
     one = item.candidate
+    shown = [missing_image(name, ()) for name in images(item)]
     if isinstance(one, Foil):
-        texts, truths = (one.caption, one.foil), (True, False)
-        requests = tuple(Match(image=missing_image(item.image, ()), text=text) for text in texts)
-        return Case(id=item.id, requests=requests, truths=truths)
+        return Case(id=item.id, requests=texts_about(shown[0], (one.caption, one.foil)), truths=(True, False))
     if isinstance(one, SentenceSet):
-        requests = tuple(Match(image=missing_image(item.image, ()), text=text) for text in (*one.true, *one.false))
+        requests = texts_about(shown[0], (*one.true, *one.false))
         return Case(id=item.id, requests=requests, truths=(True, True, False, False))
-    requests = tuple(Match(image=missing_image(name, ()), text=text) for name in one.images for text in one.captions)
-    return Case(id=item.id, requests=requests, truths=(True, False, False, True))
+    return Case(id=item.id, requests=quad_requests(shown, one.captions), truths=QUAD_TRUTHS)
 
 
 # The blind baseline of a set, and the dropping of foils that it finds by their texts alone.
@@ -87,12 +82,10 @@ class Blind:
 
     @property
     def chance(self) -> float:
-        """What guessing gives."""
         return _CHANCE
 
     @property
     def near(self) -> bool:
-        """Whether it is within ``NEAR`` of chance, or below."""
         return self.value <= _CHANCE + NEAR
 
 
@@ -185,7 +178,6 @@ class Reached:
 
 
 def reached(items: Sequence[Item], shape: Shape) -> Reached:
-    """Return what each probe gets right of a set."""
     return _reached(shortcuts(as_task(items, "made/set", shape)), shape)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome
@@ -17,49 +17,32 @@ from vlgate.seeds import quick_generator
 
 # Candidates as JSON values, and back.
 
-Json = dict[str, Any]
+_CLASSES: Mapping[str, Callable[..., Candidate]] = {one.__name__: one for one in (Foil, SentenceSet, Swap)}
 
 
-def as_json(made: Made) -> Json:
-    """Return what one input gave as a JSON value."""
+def as_json(made: Made) -> dict[str, Any]:
+    candidates = [
+        {"class": type(one).__name__, **{part.name: getattr(one, part.name) for part in fields(one)}}
+        for one in made.found.candidates
+    ]
     return {
         "image": made.image,
         "origin": made.origin,
-        "candidates": [_coded(one) for one in made.found.candidates],
+        "candidates": [{**one, "tags": dict(one["tags"])} for one in candidates],
         "refused": list(made.found.refused),
         "extra": list(made.extra),
     }
 
 
 def from_json(value: Mapping[str, Any]) -> Made:
-    """Return what ``as_json`` has coded."""
-    candidates = tuple(_decoded(one) for one in value["candidates"])
+    candidates = tuple(_decoded(**one) for one in value["candidates"])
     found = Found(candidates=candidates, refused=tuple(value["refused"]))
     return Made(image=value["image"], origin=value["origin"], found=found, extra=tuple(value["extra"]))
 
 
-def _coded(one: Candidate) -> Json:
-    common = {"why": one.why, "tags": dict(one.tags)}
-    if isinstance(one, Foil):
-        return {"caption": one.caption, "foil": one.foil, "classes": one.classes, **common}
-    if isinstance(one, SentenceSet):
-        return {"true": one.true, "false": one.false, **common}
-    return {"images": one.images, "captions": one.captions, **common}
-
-
-def _decoded(value: Mapping[str, Any]) -> Candidate:
-    why, tags = value["why"], value["tags"]
-    if "foil" in value:
-        first, second = value["classes"]
-        return Foil(caption=value["caption"], foil=value["foil"], classes=(first, second), why=why, tags=tags)
-    if "true" in value:
-        return SentenceSet(true=_two(value["true"]), false=_two(value["false"]), why=why, tags=tags)
-    return Swap(images=_two(value["images"]), captions=_two(value["captions"]), why=why, tags=tags)
-
-
-def _two(values: Any) -> tuple[str, str]:
-    first, second = values
-    return first, second
+def _decoded(**parts: Any) -> Candidate:
+    make = _CLASSES[parts.pop("class")]
+    return make(**{name: tuple(part) if isinstance(part, list) else part for name, part in parts.items()})
 
 
 # Candidates of inputs, block by block: made, checked, and kept in the set's folder.
@@ -71,8 +54,6 @@ BLOCK = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """The candidates of some inputs that passed the checks; ``dropped`` counts the others by reason."""
-
     made: tuple[Made, ...]
     used: int
     candidates: int
@@ -189,34 +170,60 @@ def choose(kind: Kind, items: Sequence[Item], *, limit: int | None, seed: int, p
     The blind baseline has the last word: it is measured again after each balancing of classes. If ``prune`` is true,
     the probes of text have it.
     """
-    dropped: Counter[str] = Counter()
-    notes: list[str] = []
+    choosing = _Choosing(kind, seed)
     left = []
     for item, reason in zip(items, repeated(items), strict=True):
         if reason is None:
             left.append(item)
         else:
-            dropped[reason] += 1
-    left = _selected(kind, left, seed, dropped, notes)
+            choosing.dropped[reason] += 1
+    left = choosing.selected(left)
     before = blind(left, kind.shape) if left else None
     probes = reached(left, kind.shape) if prune and left else None
-    left = _balanced(kind, left, seed, dropped, notes)
-    left = _pruned(kind, left, seed, dropped, notes) if prune else left
+    left = choosing.filtered(left, prune=prune)
     over = limit is not None and len(left) > limit
     if limit is not None and over:
         fewer = _limited(kind, left, limit, seed)
-        dropped[BEYOND] += len(left) - len(fewer)
-        left = _balanced(kind, fewer, seed, dropped, notes)
-        left = _pruned(kind, left, seed, dropped, notes) if prune else left
+        choosing.dropped[BEYOND] += len(left) - len(fewer)
+        left = choosing.filtered(fewer, prune=prune)
     enough = limit is not None and over and len(left) >= limit - max(_SLACK, limit // 5)
     return Chosen(
         items=tuple(left),
-        dropped=dropped,
+        dropped=choosing.dropped,
         before=before,
         enough=enough,
-        note=notes[-1] if notes else "",
+        note=choosing.note,
         probes=probes,
     )
+
+
+class _Choosing:
+    """Chooses items of a kind; ``dropped`` counts the others by reason, ``note`` is that of the last balancing."""
+
+    def __init__(self, kind: Kind, seed: int) -> None:
+        self.dropped: Counter[str] = Counter()
+        self.note = ""
+        self._kind = kind
+        self._seed = seed
+
+    def selected(self, items: list[Item]) -> list[Item]:
+        if self._kind.select is None or not items:
+            return items
+        chosen = self._kind.select(items, self._seed)
+        self.dropped.update(chosen.dropped)
+        self.note = chosen.note
+        return list(chosen.items)
+
+    def filtered(self, items: list[Item], *, prune: bool) -> list[Item]:
+        """Drop what text alone solves, and balance what is left, until nothing is dropped."""
+        for drop, reason in ((near_chance, FOUND), *([(pruned, PRUNED)] if prune else [])):
+            for _ in range(_ROUNDS):
+                left, number = drop(items, self._kind.shape) if items else (items, 0)
+                if not number:
+                    break
+                self.dropped[reason] += number
+                items = self.selected(left)
+        return items
 
 
 def _limited(kind: Kind, items: list[Item], limit: int, seed: int) -> list[Item]:
@@ -228,42 +235,13 @@ def _limited(kind: Kind, items: list[Item], limit: int, seed: int) -> list[Item]
     order = list(range(len(items)))
     quick_generator(f"{seed}:limit:{kind.name}").shuffle(order)
     plain = [items[place] for place in sorted(order[:limit])]
-    best = _selected(kind, plain, seed, Counter(), [])
+    best = _Choosing(kind, seed).selected(plain)
     low, high = limit, len(items)
     while low + 1 < high and len(best) < limit:
         middle = (low + high) // 2
-        some = _selected(kind, [items[place] for place in sorted(order[:middle])], seed, Counter(), [])
+        some = _Choosing(kind, seed).selected([items[place] for place in sorted(order[:middle])])
         if len(some) > limit:
             high = middle
         else:
             low, best = middle, max(best, some, key=len)
     return best or plain
-
-
-def _balanced(kind: Kind, items: list[Item], seed: int, dropped: Counter[str], notes: list[str]) -> list[Item]:
-    for _ in range(_ROUNDS):
-        left, found = near_chance(items, kind.shape)
-        if not found:
-            return items
-        dropped[FOUND] += found
-        items = _selected(kind, left, seed, dropped, notes)
-    return items
-
-
-def _pruned(kind: Kind, items: list[Item], seed: int, dropped: Counter[str], notes: list[str]) -> list[Item]:
-    for _ in range(_ROUNDS):
-        left, found = pruned(items, kind.shape) if items else (items, 0)
-        if not found:
-            return items
-        dropped[PRUNED] += found
-        items = _selected(kind, left, seed, dropped, notes)
-    return items
-
-
-def _selected(kind: Kind, items: list[Item], seed: int, dropped: Counter[str], notes: list[str]) -> list[Item]:
-    if kind.select is None or not items:
-        return items
-    chosen = kind.select(items, seed)
-    dropped.update(chosen.dropped)
-    notes.append(chosen.note)
-    return list(chosen.items)

@@ -59,7 +59,7 @@ def _reason(item: Item) -> dict[str, Any]:
 NO_VOTES = {"caption": 0, "foil": 0, "other": 0}
 """The votes of a record that nobody has judged. Its reader takes such records with the protocol ``valse_all``."""
 
-_METHODS = {"sg2pl": "checklist method, change NP to PL", "pl2sg": "checklist method, change NP to SG"}
+METHODS = {"sg2pl": "checklist method, change NP to PL", "pl2sg": "checklist method, change NP to SG"}
 
 
 def valse(file: str, phenomenon: str) -> Release:
@@ -70,7 +70,6 @@ def valse(file: str, phenomenon: str) -> Release:
     """
 
     def release(items: Sequence[Item]) -> Mapping[str, str]:
-        """Write the items as a file of the release."""
         records = {item.id: _record(item, phenomenon) for item in items}
         return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1) + "\n"}
 
@@ -92,8 +91,8 @@ def _record(item: Item, phenomenon: str) -> dict[str, Any]:
         "mturk": NO_VOTES,
         "foil": made.foil,
     }
-    if made.tags.get("direction") in _METHODS:
-        record["foil_method"] = _METHODS[made.tags["direction"]]
+    if made.tags.get("direction") in METHODS:
+        record["foil_method"] = METHODS[made.tags["direction"]]
     if "provenance" in made.tags:
         record["provenance_of_foils"] = made.tags["provenance"]
     return record | dict(item.extra)
@@ -112,21 +111,14 @@ _OPTIONS = "options.json"
 
 
 class SetFolder:
-    """The folder of one set."""
-
     def __init__(self, folder: Path, options: Mapping[str, Any]) -> None:
-        """Name the folder, and the options that decide the candidates."""
         self.folder = folder
         self._work = folder / _WORK
         self._options = json.dumps(options, sort_keys=True)
         self.resumed = False
 
     def open(self, *, overwrite: bool) -> None:
-        """Make the folder ready for a run; ``resumed`` says whether an interrupted run with the same options goes on.
-
-        Raises: OptionError if the folder holds a set, or blocks of a run with other options, and ``overwrite`` is
-            false; OSError if it cannot be written.
-        """
+        """Make the folder ready for a run; ``resumed`` says whether an interrupted run goes on."""
         self.resumed = self._same()
         if not overwrite:
             self._refuse_used()
@@ -136,32 +128,25 @@ class SetFolder:
             write_whole(self._work / _OPTIONS, self._options)
 
     def discard(self) -> None:
-        """Remove the blocks."""
         shutil.rmtree(self._work, ignore_errors=True)
 
     def close(self) -> None:
-        """Remove the folder of blocks if it has none, as after an error in the first block."""
         if self._work.is_dir() and [one.name for one in self._work.iterdir()] == [_OPTIONS]:
             self.discard()
 
     def block(self, number: int) -> Any:
-        """Return the content of a block of an earlier run, None if there is none."""
         try:
             return json.loads((self._work / f"{number:06d}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
 
     def keep(self, number: int, content: Any) -> None:
-        """Keep a block."""
         write_whole(self._work / f"{number:06d}.json", json.dumps(content, ensure_ascii=False))
 
     def finish(self, files: Mapping[str, str], report: Mapping[str, str], *, overwrite: bool) -> None:
         """Write the report, then the files of the set, each whole; the blocks are removed after that.
 
         The files of an earlier set are removed first, so that the folder never holds cases of two sets.
-
-        Raises: OptionError if a file is there that no set has written, and ``overwrite`` is false; OSError, which names
-            the file, if one cannot be written.
         """
         earlier = _files_of(self.folder / BIAS)
         foreign = next((name for name in files if (self.folder / name).exists() and name not in earlier), None)
@@ -193,11 +178,6 @@ class SetFolder:
 
 @contextmanager
 def opened(folder: Path, options: Mapping[str, Any], *, overwrite: bool) -> Iterator[SetFolder]:
-    """Give the body of a ``with`` statement the folder of a set, locked and ready for a run with these options.
-
-    Raises: OptionError, which names the folder, in the cases of ``SetFolder.open``, if another process writes a set
-        into it, or if it cannot be written.
-    """
     try:
         made = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
@@ -236,7 +216,6 @@ _REMEDY = "replace it with --overwrite, or name another folder"
 
 
 def _files_of(report: Path) -> Sequence[str]:
-    """Return the files of the set that a report is about, as far as they are plain names."""
     try:
         names = json.loads(report.read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):

@@ -54,16 +54,6 @@ def measured(
     made_by: Mapping[str, Any],
     lm: tuple[str, TextModel] | None,
 ) -> Json:
-    """Return the content of ``bias.json``.
-
-    Args:
-        kind: the kind of the set.
-        items: the set as it is written.
-        account: what became of the inputs.
-        before: the blind baseline before any foil was dropped on its account; told only if one was.
-        made_by: the options that decide the set.
-        lm: the name of a text-only model and the model, None if there is none.
-    """
     task = as_task(items, f"made/{kind.name}", kind.shape)
     pairs = [pair for item in items for pair in contrasts(item.candidate)]
     return {
@@ -176,7 +166,6 @@ def _edits(pairs: Sequence[tuple[str, str]]) -> Json:
 
 
 def as_page(report: Json) -> str:
-    """Return the content of ``bias.md``."""
     return "\n".join(
         [
             f"# {report['kind']}: {report['cases']:,} cases, {report['images']:,} images",
@@ -188,7 +177,7 @@ def as_page(report: Json) -> str:
             "",
             *_counts(report),
             "",
-            *_made_by(report["made_by"]),
+            *how_made(report["made_by"]),
             "",
         ]
     )
@@ -201,19 +190,18 @@ def _baselines(report: Json) -> list[str]:
     rows += report["probes"]
     if (lm := report["plausibility"]) is not None:
         rows.append({"name": f"the more plausible text, by {_cell(lm['model'])}", "chance": _CHANCE, **lm})
-    lines += [f"| {one['name']} | {_share(one['value'])} | {_share(one['chance'])} | {one['n']:,} |" for one in rows]
-    before = "" if found.get("before") is None else f" It was {_share(found['before'])} before foils were dropped."
+    lines += [f"| {one['name']} | {share(one['value'])} | {share(one['chance'])} | {one['n']:,} |" for one in rows]
+    before = "" if found.get("before") is None else f" It was {share(found['before'])} before foils were dropped."
     note = f" Beware: {report['note']}." if report["note"] else ""
     return [*lines, "", f"The blind baseline is {found['why']}.{before}{note}"]
 
 
 def _pruning(found: Json | None) -> list[str]:
-    """The section on what pruning did; none if it was not asked for."""
     if found is None:
         return []
     lines = ["## Pruning", "", "| probe | right before | right now |", "|---|---|---|"]
-    lines += [f"| {name} | {_share(one['before'])} | {_share(one['value'])} |" for name, one in found["probes"].items()]
-    said = f"{found['dropped']:,} cases were dropped. Text alone is {found['why']} (chance {_share(found['chance'])})."
+    lines += [f"| {name} | {share(one['before'])} | {share(one['value'])} |" for name, one in found["probes"].items()]
+    said = f"{found['dropped']:,} cases were dropped. Text alone is {found['why']} (chance {share(found['chance'])})."
     return [*lines, "", said, ""]
 
 
@@ -241,16 +229,16 @@ def _counts(report: Json) -> list[str]:
     return [*lines, "", "| what | why | number |", "|---|---|---|", *found] if found else lines
 
 
-def _made_by(options: Mapping[str, Any]) -> list[str]:
-    rows = [f"| {name} | {_cell(_shown(value))} |" for name, value in options.items()]
+def how_made(options: Mapping[str, Any]) -> list[str]:
+    rows = [f"| {name} | {_cell(option_text(value))} |" for name, value in options.items()]
     return ["## How it was made", "", "| option | value |", "|---|---|", *rows]
 
 
-def _shown(value: Any) -> str:
+def option_text(value: Any) -> str:
     return ", ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, Mapping) else str(value)
 
 
-def _share(value: float | None) -> str:
+def share(value: float | None) -> str:
     return "not measured" if value is None else f"{value:.3f}"
 
 

@@ -58,8 +58,6 @@ _ENOUGH = 3  # candidates for each case of --limit, before the set is chosen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeSet:
-    """A set as it was written: its items, and its report."""
-
     items: tuple[Item, ...]
     report: Mapping[str, Any]
 
@@ -68,10 +66,6 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
     """Make a set of one kind, and write its files; a run that was killed goes on with its next block.
 
     ``say`` is given lines of progress. The same inputs, options and seed give the same bytes.
-
-    Returns: the set that was written.
-    Raises: OptionError for an option that cannot be used, such as a folder that holds a set; DataError for a file that
-        cannot be read; ModelLoadError for a tool that cannot be loaded.
     """
     if settings.form == "release" and kind.release is None:
         raise OptionError(f"--format release: no benchmark releases {kind.name}; take cases")
@@ -88,7 +82,6 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
 
 def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetFolder, progress: _Progress) -> MadeSet:
     def prepare() -> tuple[MakeSome, Sequence[Check]]:
-        """Build what makes and what checks candidates, which loads models."""
         if kind.start is None:
             raise ValueError(f"kind={kind.name!r} is made by functions of its own")
         tools.load(kind.tools)
@@ -179,8 +172,6 @@ def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
 
 
 class _Progress:
-    """Tells from time to time how far a run is."""
-
     def __init__(self, say: Say, inputs: int, name: str) -> None:
         self._say = say
         self._inputs = inputs
@@ -189,7 +180,6 @@ class _Progress:
         self._told = monotonic()
 
     def add(self, block: Block) -> None:
-        """Count a block, and say so if it is the last one or some seconds have gone by."""
         self._used += block.used
         self._found += sum(len(one.found.candidates) for one in block.made)
         if self._used == self._inputs or monotonic() - self._told > _SECONDS:

@@ -44,8 +44,6 @@ def jensen_shannon(captions: Mapping[str, int], foils: Mapping[str, int]) -> flo
 
     Table 5 calls it a divergence, but its formula has the square root (Endres and Schindelin 2003).
 
-    Raises: ValueError if one of them is empty.
-
     >>> jensen_shannon({"on": 2}, {"under": 1}), jensen_shannon({"on": 2, "in": 2}, {"on": 1, "in": 1})
     (1.0, 0.0)
     """
@@ -74,16 +72,11 @@ def of_classes(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Balance:
 
 
 def of_words(pairs: Iterable[tuple[str, str]]) -> Balance:
-    """Count the words of captions and of their foils, in lower case."""
     return of_classes((words(caption), words(foil)) for caption, foil in pairs)
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case, without punctuation marks.
-
-    >>> words("A man's hat, and 2 dogs.")
-    ['a', "man's", 'hat', 'and', '2', 'dogs']
-    """
+    """Return the words of a text in lower case, without punctuation marks."""
     return _WORD.findall(text.lower())
 
 
@@ -119,15 +112,11 @@ class Comparing(Protocol):
     """A judge that compares a text with its original, as the likelihood of a language model does."""
 
     def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
-        """Return how grammatical each text is in proportion to its original, in 0..1, shape (n,).
-
-        Raises: NoReplyError with the positions, in the originals followed by the texts, of those that are too short.
-        """
+        """Return how grammatical each text is in proportion to its original, in 0..1, shape (n,)."""
         ...
 
 
 def checks(kind: Kind, tools: Tools) -> tuple[Check, ...]:
-    """Return the checks of a kind with the tools that are there, the cheap ones first."""
     found: list[Check] = [_each(equal), _each(rewritten)]
     if tools.has("grammar"):
         found.append(_each(lambda pairs: ungrammatical(pairs, tools.grammar)))
@@ -211,7 +200,6 @@ def _false(item: Item, image: str) -> list[str]:
 
 
 def _of(item: Item, image: str) -> Sequence[tuple[str, str]]:
-    """Return the contrasts of one of an item's images; those of a swap stand in the order of its images."""
     pairs, names = contrasts(item.candidate), images(item)
     return pairs if len(names) == 1 else [pair for name, pair in zip(names, pairs, strict=True) if name == image]
 
@@ -224,7 +212,6 @@ def _each(check: Callable[[_Pairs], list[str | None]]) -> Check:
     """Let a check of pairs judge candidates: the first pair that is dropped decides."""
 
     def checked(found: Sequence[Candidate]) -> list[str | None]:
-        """Return for each candidate why it is dropped, None if it is kept."""
         parts = [contrasts(one) for one in found]
         pairs = [pair for part in parts for pair in part]
         reasons = iter(check(pairs) if pairs else ())

@@ -59,17 +59,14 @@ class Item:
 
     @property
     def texts(self) -> tuple[str, str]:
-        """The two texts in the order that voters see."""
         return (self.caption, self.foil) if self.caption_first else (self.foil, self.caption)
 
     @property
     def right(self) -> Answer:
-        """The answer that finds the item valid."""
         return "first" if self.caption_first else "second"
 
 
 def can_be_asked(task: Task) -> bool:
-    """Return whether the cases of a task have true and false texts."""
     return bool(SHAPES[task.shape].voted)
 
 
@@ -78,8 +75,6 @@ def items_of(task: Task, seed: int) -> tuple[Item, ...]:
 
     A pair is one item. A 2x2 is two, each image with both captions. A set is two as well: the first true sentence
     with the first false one, and the second ones.
-
-    Raises: OptionError if the cases are questions, which have no foil.
     """
     if not can_be_asked(task):
         raise OptionError(f"task {task.id!r} has questions, which have no foil to vote on; leave it out with --suite")
@@ -90,7 +85,6 @@ def items_of(task: Task, seed: int) -> tuple[Item, ...]:
 
 
 def shuffled(items: Iterable[Item], seed: int) -> tuple[Item, ...]:
-    """Return the items in the random order of a form."""
     ordered = sorted(items, key=lambda item: item.id)
     quick_generator(f"{seed}:votes").shuffle(ordered)
     return tuple(ordered)
@@ -132,10 +126,7 @@ COLUMNS = ("form", "item", "image", "first", "second", "first_html", "second_htm
 
 
 def write_rows(items: Sequence[Item], file: Path, address: str = "") -> None:
-    """Write the items to a CSV file, in their order; an image's address is ``address`` with the image's name.
-
-    Raises: OSError if the file cannot be written.
-    """
+    """Write the items to a CSV file, in their order; an image's address is ``address`` with the image's name."""
     name = digest(items)
     with whole_file(file) as part, part.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream)
@@ -174,11 +165,7 @@ class Layout:
 
 
 def write_forms(items: Sequence[Item], file: Path, layout: Layout) -> list[Path]:
-    """Write the items in their order to one form, ``file``, or to several, ``NAME-1.html`` and so on.
-
-    Returns: the files.
-    Raises: ImageError if an image is missing or cannot be decoded; OSError if a file cannot be written.
-    """
+    """Write the items in their order to one form, ``file``, or to several, ``NAME-1.html`` and so on."""
     parts = [items[start : start + layout.per_form] for start in range(0, len(items), layout.per_form)]
     name = digest(items)
     files = [file if len(parts) == 1 else file.with_stem(f"{file.stem}-{n}") for n in range(1, len(parts) + 1)]
@@ -189,7 +176,6 @@ def write_forms(items: Sequence[Item], file: Path, layout: Layout) -> list[Path]
 
 
 def page(content: object) -> str:
-    """Return the page that asks what ``content`` holds: digest, part, items and the sources of their images."""
     script, style = (_PAGE / "form.js").read_text(encoding="utf-8"), (_PAGE / "form.css").read_text(encoding="utf-8")
     parts = {
         "policy": f"default-src 'none'; img-src data: 'self' file:; script-src {_hash(script)}; "
@@ -227,7 +213,6 @@ def _beside(images: Sequence[LazyImage], file: Path, side: int) -> Iterator[str]
 
 
 def _jpeg(image: LazyImage, side: int) -> bytes:
-    """Return an image as JPEG, made smaller if its longest side is above ``side``, without the file's metadata."""
     small = image.load()
     small.thumbnail((side, side))
     stream = BytesIO()

@@ -7,17 +7,26 @@ read as the authors release them (https://github.com/shin-ee-chen/BLA, ``annotat
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError
-from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.records import Record, each
-from vlgate.sources.reading.source import ReadOptions, only_file
+from vlgate.sources.reading.source import (
+    Find,
+    ReadOptions,
+    Source,
+    TaskRow,
+    case_of,
+    present,
+    shapes_of,
+    texts_about,
+)
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
-from vlgate.types import Case, Match, Shape, Task
+from vlgate.types import Case, Task
 
 FILES: Mapping[str, str] = MappingProxyType(
     {
@@ -28,55 +37,46 @@ FILES: Mapping[str, str] = MappingProxyType(
 )
 """The release's file of each task (section 4.1)."""
 
-SHAPES: Mapping[str, Shape] = MappingProxyType(
-    {"bla/active-passive": "active_passive_set", "bla/coordination": "set", "bla/relative-clause": "set"},
-)
-"""The shape of each task, by id: it names the preferences as the thesis does (Tables 7.1 and 7.4)."""
-
 SENTENCES = ("True1", "True2", "False1", "False2")
 """The fields of a set; in active-passive they are the true active, true passive, false active and false passive."""
 
-
-def read(options: ReadOptions) -> Iterator[Task]:
-    """Yield the wanted tasks whose file is in a data folder, as ``bla/annotations/<file>`` or ``bla/<file>``.
-
-    A case is a set: (image, True1), (image, True2), (image, False1), (image, False2). Its id is the image's id; if an
-    image has several sets, the second set's id ends with ``-2`` and so on. The image is ``bla/images/<image id>`` with
-    any extension, or else the image with that id in ``images/vg``. If the file has the field ``predicate``
-    (section 7.1.3), it makes the slice ``verb=...``.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, a field is
-    missing or of the wrong type, or a sentence is blank.
-    """
-    finder = options.images
-    for task, name in FILES.items():
-        file = only_file(options.folders, f"bla/annotations/{name}", f"bla/{name}") if options.wanted(task) else None
-        if file is not None:
-            cases = tuple(_cases(file, finder))
-            yield Task(id=task, capability="compositional", shape=SHAPES[task], cases=cases)
+# The shapes name the preferences as the thesis does (Tables 7.1 and 7.4).
+_ROWS = [
+    TaskRow(
+        id=task,
+        shape="active_passive_set" if task == "bla/active-passive" else "set",
+        capability="compositional",
+        places=(f"bla/annotations/{name}", f"bla/{name}"),
+        images="bla",
+    )
+    for task, name in FILES.items()
+]
 
 
-def _cases(file: Path, finder: ImageFinder) -> Iterator[Case]:
-    sets: dict[str, int] = {}
+def _read(options: ReadOptions) -> Iterator[Task]:
+    for row, file in present(options, _ROWS):
+        yield row.task(_cases(file, options.find(row.images)))
+
+
+def _cases(file: Path, find: Find) -> Iterator[Case]:
+    """A case is named by its image; if an image has several sets, the id of the second ends with ``-2`` and so on."""
+    sets: Counter[str] = Counter()
 
     def case(named: tuple[str, Record]) -> Case:
-        """Make the case of a set, which counts for the ids of later ones even if it cannot be read."""
         name, record = named
-        sets[name] = sets.get(name, 0) + 1
-        image = finder.find("bla", name, file=file, record=record.id)
-        return Case(
-            id=name if sets[name] == 1 else f"{name}-{sets[name]}",
-            requests=tuple(Match(image=image, text=record.text(field)) for field in SENTENCES),
-            truths=(True, True, False, False),
-            tags={"verb": record.text("predicate")} if "predicate" in record.fields else {},
-            origin=f"{file.name}, record {record.id}",
+        sets[name] += 1  # counts for the ids of later ones even if it cannot be read
+        return case_of(
+            record,
+            texts_about(find(record, name), map(record.text, SENTENCES)),
+            (True, True, False, False),
+            name=name if sets[name] == 1 else f"{name}-{sets[name]}",
+            tags={"verb": record.text("predicate")} if "predicate" in record.fields else {},  # section 7.1.3
         )
 
     yield from each(case, _sets(file))
 
 
 def _sets(file: Path) -> Iterator[tuple[str, Record]]:
-    """Yield the image's id and the four sentences of each set, from either form of the release."""
     content = read_json(file)
     if type(content) is dict:  # {image id: the four sentences}
         yield from each(lambda named: _named(file, *named), content.items())
@@ -104,3 +104,10 @@ def _grouped(file: Path, number: int, fields: Any) -> list[tuple[str, Record]]:
     if type(groups) is not list or not groups or any(type(group) is not dict for group in groups):
         record.reject("caption_group", "a list of objects")
     return [(image, Record(file, position, group)) for group in groups]
+
+
+BLA = Source(
+    read=_read,
+    shapes=shapes_of(_ROWS),
+    take="annotations/*_captions.json of https://github.com/shin-ee-chen/BLA",
+)

@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.records import Record, each, listed_records
-from vlgate.sources.reading.source import ReadOptions, only_file
-from vlgate.sources.reading.text_files import collector_paused
-from vlgate.types import Ask, Capability, Case, Shape, Task
+from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, case_of, only_file
+from vlgate.types import Ask, Capability, Case, Task
 
 DEFAULT_YML = "carets_default_yml"
 """The protocol that groups the files as the release's ``configs/default.yml`` does."""
@@ -60,6 +58,7 @@ class Instrument:
         return {f"{kind}_{self.ending}_test.json": kind for kind in types}
 
 
+_CHOICES = ("action_choice_rel", "action_choice", "attribute_choice_rel")
 TASKS: Mapping[str, Instrument] = MappingProxyType(
     {
         "carets/rephrase-inv": Instrument(
@@ -67,15 +66,8 @@ TASKS: Mapping[str, Instrument] = MappingProxyType(
             "t",
             "template",
             (
-                _CONJUNCTION,
-                _DISJUNCTION,
-                "object_verification",
-                "action_choice_rel",
-                "action_choice",
-                "attribute_choice_rel",
-                "object_choice_by_attr",
-                "object_choice_rel",
-                "object_verification_rel",
+                *(_CONJUNCTION, _DISJUNCTION, "object_verification", *_CHOICES),
+                *("object_choice_by_attr", "object_choice_rel", "object_verification_rel"),
             ),
         ),
         "carets/ontological-inv": Instrument(
@@ -90,14 +82,8 @@ TASKS: Mapping[str, Instrument] = MappingProxyType(
             "s",
             "symmetric",
             (
-                _CONJUNCTION,
-                _DISJUNCTION,
-                "action_choice_rel",
-                "action_choice",
-                "attribute_choice_rel",
-                "attribute_choice",
-                "object_choice_by_attr",
-                "object_choice_rel",
+                *(_CONJUNCTION, _DISJUNCTION, *_CHOICES),
+                *("attribute_choice", "object_choice_by_attr", "object_choice_rel"),
             ),
         ),
         "carets/visual-inv": Instrument("invariance", "", ""),
@@ -117,88 +103,60 @@ TASKS: Mapping[str, Instrument] = MappingProxyType(
 The data of VISUAL-INV were not released, and neither was ``attribute_choice_template_test.json`` of REPHRASE-INV.
 """
 
-SHAPES: Mapping[str, Shape] = MappingProxyType(dict.fromkeys(TASKS, "questions"))
-"""The shape of each task, by id."""
+
+# ONTOLOGICAL-INV has verification questions only (section 4.2 b, Table 6); the protocols add the three files of choice
+# questions that the release's ``default.yml`` lists for it. The id of a case is ``<file>/<IMG-A-B>``, because the
+# release uses the same ids in several files. The slices are those that the paper reports (Tables 2 to 4 and 18); the
+# type of question is taken from the file's name, because the field ``question_type`` is wrong in two files.
 
 
-def read(options: ReadOptions) -> Iterator[Task]:
-    """Yield the wanted tasks that have at least one file in ``carets/data/questions/`` or ``carets/questions/``.
-
-    A case is the original and the perturbed question, paired by their ids within a file, in the order of the originals
-    in the file. Its id is ``<file>/<IMG-A-B>``, because the release uses the same ids in several files. The choices of
-    a verification question are yes and no; those of other questions are in the record's ``assignment``, in the order
-    in which the question names them. The slices are those that the paper reports (Tables 2 to 4 and 18): the type of
-    question, which is taken from the file's name because the field ``question_type`` is wrong in two files; ``form``
-    and the number of choices; the direction of the ontological change; and the original's answer, if it is yes or no.
-
-    ONTOLOGICAL-INV has verification questions only (section 4.2 b, Table 6). The protocol ``carets_default_yml`` adds
-    the three files of choice questions that the release's ``default.yml`` lists for it, and so does ``carets_release``.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, a field is
-    missing or of the wrong type, a text is blank, an id has another form or is repeated in a file, or an image's name
-    is not a plain relative path.
-    """
-    finder = options.images
+def _read(options: ReadOptions) -> Iterator[Task]:
     default_yml = not options.protocols.isdisjoint({DEFAULT_YML, RELEASE})
     for task, instrument in TASKS.items():
-        names = instrument.files(default_yml=default_yml) if options.wanted(task) else {}
-        found = {name: only_file(options.folders, *_places(name)) for name in names}
-        files = [_File(file, names[name], instrument, finder) for name, file in found.items() if file]
-        if files:
-            lacking = [name for name, file in found.items() if file is None]
-            note = f"{len(files)} of its {len(names)} files are there; {lacking[0]} is not" if lacking else ""
-            yield _task(task, instrument, files, note)
-
-
-def _places(name: str) -> tuple[str, str]:
-    return f"carets/data/questions/{name}", f"carets/questions/{name}"
-
-
-def _task(task: str, instrument: Instrument, files: list[_File], note: str) -> Task:
-    with collector_paused():
-        cases = tuple(case for file in files for case in file.cases())
-    left_out: Counter[str] = sum((file.left_out for file in files), Counter())
-    return Task(
-        id=task,
-        capability=instrument.capability,
-        shape="questions",
-        cases=cases,
-        left_out=dict(sorted(left_out.items())),
-        note=note,
-    )
+        kinds = instrument.files(default_yml=default_yml) if options.wanted(task) else {}
+        files = {
+            name: only_file(options.folders, f"carets/data/questions/{name}", f"carets/questions/{name}")
+            for name in kinds
+        }
+        there = [_File(file, kinds[name], instrument, options.find("gqa")) for name, file in files.items() if file]
+        if not there:
+            continue
+        lacking = [name for name, file in files.items() if file is None]
+        note = f"{len(there)} of its {len(kinds)} files are there; {lacking[0]} is not" if lacking else ""
+        row = TaskRow(id=task, shape="questions", capability=instrument.capability)
+        made = row.task((case for file in there for case in file.cases()), note=note)
+        left_out: Counter[str] = sum((file.left_out for file in there), Counter())  # known once the cases are made
+        yield replace(made, left_out=dict(sorted(left_out.items())))
 
 
 class _File:
     """One file of one task: its cases and, once they have been made, the number of questions left out."""
 
-    def __init__(self, file: Path, kind: str, instrument: Instrument, finder: ImageFinder) -> None:
+    def __init__(self, file: Path, kind: str, instrument: Instrument, find: Find) -> None:
         self._file = file
         self._kind = kind
         self._binary = "verification" in kind
         self._instrument = instrument
-        self._finder = finder
+        self._find = find
         self._tags: dict[tuple[int, str], Mapping[str, str]] = {}
         self.left_out: Counter[str] = Counter()
 
     def cases(self) -> Iterator[Case]:
-        """Yield the file's pairs, in the order of their originals."""
         originals, perturbed = self._halves()
         self.left_out[NO_PARTNER] = len(originals.keys() - perturbed.keys())
         self.left_out[NO_ORIGINAL] = len(perturbed.keys() - originals.keys())
         pairs = filter(perturbed.__contains__, originals)
-        for case in each(lambda pair: self._case(pair, originals[pair], perturbed[pair]), pairs):
+        for case in each(lambda pair: self._case(originals[pair], perturbed[pair]), pairs):
             if case is None:
                 self.left_out[NO_CHOICE] += 1
             else:
                 yield case
 
     def _halves(self) -> tuple[dict[str, Record], dict[str, Record]]:
-        """Return the originals and the perturbed questions, each by the id of the pair."""
         originals: dict[str, Record] = {}
         perturbed: dict[str, Record] = {}
 
         def add(listed: Record) -> None:
-            """Add a question to its half."""
             name = listed.text("question_id")
             match = _ID.fullmatch(name)
             if match is None or match["letter"] not in {None, self._instrument.letter}:
@@ -211,40 +169,31 @@ class _File:
         deque(each(add, listed_records(self._file)), maxlen=0)
         return originals, perturbed
 
-    def _case(self, pair: str, original: Record, perturbed: Record) -> Case | None:
+    def _case(self, original: Record, perturbed: Record) -> Case | None:
         requests = (self._ask(original), self._ask(perturbed))
         truths = (_answer(original), _answer(perturbed))
         if any(truth not in ask.choices for truth, ask in zip(truths, requests, strict=True)):
             return None
-        return Case(
-            id=f"{self._file.stem.removesuffix('_test')}/{pair}",
-            requests=requests,
-            truths=truths,
-            tags=self._slices(len(requests[0].choices), truths[0]),
-            origin=f"{self._file.name}, record {pair}",
-        )
+        name = f"{self._file.stem.removesuffix('_test')}/{original.id}"
+        tags = self._slices(len(requests[0].choices), truths[0])
+        return case_of(original, requests, truths, name=name, tags=tags)
 
     def _ask(self, record: Record) -> Ask:
-        image = self._finder.find("gqa", record.text("img_id"), file=record.file, record=record.id)
-        return Ask(image=image, question=record.text("sent"), choices=self._choices(record))
-
-    def _choices(self, record: Record) -> tuple[str, ...]:
-        if self._binary:
-            return YES_NO
-        return _choices(record.nested("assignment"), objects=self._kind.startswith("object"))
+        image = self._find(record, record.text("img_id"))
+        choices = YES_NO if self._binary else _choices(record.nested("assignment"), self._kind)
+        return Ask(image=image, question=record.text("sent"), choices=choices)
 
     def _slices(self, choices: int, answer: str) -> Mapping[str, str]:
         key = (choices, answer if self._binary else "")
         if key not in self._tags:
-            self._tags[key] = self._new_slices(choices, answer)
+            tags = {"question_type": _SHORT.get(self._kind, self._kind)}
+            tags |= {"form": "binary", "answer": answer} if self._binary else {"form": "multi-choice"}
+            if not self._binary:
+                tags["choices"] = str(choices)
+            elif self._instrument.letter == "h":
+                tags["direction"] = _DIRECTIONS[answer]
+            self._tags[key] = tags
         return self._tags[key]
-
-    def _new_slices(self, choices: int, answer: str) -> dict[str, str]:
-        tags = {"question_type": _SHORT.get(self._kind, self._kind)}
-        if not self._binary:
-            return tags | {"form": "multi-choice", "choices": str(choices)}
-        tags |= {"form": "binary", "answer": answer}
-        return tags | {"direction": _DIRECTIONS[answer]} if self._instrument.letter == "h" else tags
 
 
 def _answer(record: Record) -> str:
@@ -255,11 +204,18 @@ def _answer(record: Record) -> str:
     return Record(record.file, record.id, {"label": next(iter(label.fields))}).text("label")
 
 
-def _choices(assignment: Record, *, objects: bool) -> tuple[str, ...]:
-    """Return the choices of a question; the release lists objects in another field than attributes and actions."""
-    fields = ("category-options1", "obj-category-options1")[:: -1 if objects else 1]
+def _choices(assignment: Record, kind: str) -> tuple[str, ...]:
+    """The choices of a question; the release lists objects in another field than attributes and actions."""
+    fields = ("category-options1", "obj-category-options1")[:: -1 if kind.startswith("object") else 1]
     field = next((field for field in fields if field in assignment.fields), fields[0])
     listed = assignment.fields.get(field)
     if type(listed) is not list or len(listed) < 2 or {str} != {*map(type, listed)}:
         assignment.reject(field, "a list of at least two strings")
     return tuple(listed)
+
+
+CARETS = Source(
+    read=_read,
+    shapes=dict.fromkeys(TASKS, "questions"),
+    take="data/questions/*_test.json of https://github.com/princeton-nlp/CARETS",
+)

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.sources.reading.image_finder import ImageFinder
 from vlgate.sources.reading.records import Record, each, keyed_records
-from vlgate.sources.reading.source import ReadOptions, only_file
+from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, pair_of, present, shapes_of
 from vlgate.sources.reading.text_files import collector_paused
-from vlgate.types import Case, Match, Shape, Task
+from vlgate.types import Case, Task
 
 Tag = tuple[str, str] | None
 Tagger = Callable[[Record], Tag]
-SharedTags = dict[tuple[Tag, ...], Mapping[str, str]]
 
 INVALID = "not valid (mturk.caption < 2; --protocol valse_all asks these too)"
 """The reason for leaving a record out of the valid subset (section 4, "Human annotation"; Table 5)."""
@@ -34,10 +32,7 @@ def provenance(record: Record) -> Tag:
 
 
 def direction(record: Record) -> Tag:
-    """Tag plurality by the direction of the foil: ``sg2pl`` or ``pl2sg`` (section 3.2, appendix A.2).
-
-    Raises: DataError if ``foil_method`` is neither of the release's two values.
-    """
+    """Tag plurality by the direction of the foil: ``sg2pl`` or ``pl2sg`` (section 3.2, appendix A.2)."""
     if "foil_method" not in record.fields:
         return None
     method = record.text("foil_method")
@@ -47,10 +42,7 @@ def direction(record: Record) -> Tag:
 
 
 def number(record: Record) -> Tag:
-    """Tag counting by the caption's number, which the paper calls its class (section 3.3, appendix A.3, Figure 3).
-
-    Raises: DataError if the number is neither an integer nor a string.
-    """
+    """Tag counting by the caption's number, which the paper calls its class (section 3.3, appendix A.3, Figure 3)."""
     field = "answer" if "answer" in record.fields else "classes"
     if field not in record.fields:
         return None
@@ -91,77 +83,51 @@ TASKS: Mapping[str, Instrument] = MappingProxyType(
 )
 """The eleven tasks (Table 1; the release calls "balanced" hard, "small numbers" small-quant and "clean" hard)."""
 
-SHAPES: Mapping[str, Shape] = MappingProxyType(dict.fromkeys(TASKS, "pair"))
-"""The shape of each task, by id."""
+_ROWS = [
+    TaskRow(
+        id=task,
+        shape="pair",
+        capability="foil",
+        places=(f"valse/data/{instrument.file}", f"valse/{instrument.file}"),
+        images=instrument.images,
+    )
+    for task, instrument in TASKS.items()
+]
 
 
-def read(options: ReadOptions) -> Iterator[Task]:
-    """Yield the wanted tasks whose file is in a data folder, as ``valse/data/<file>`` or ``valse/<file>``.
-
-    A case is (image, caption), (image, foil) with the truths (True, False), in the order of the file. Its id is
-    the record's, which is unique only within its task, because the release uses the same ids in several files.
-    ``foil`` must be one string, as in the release; a list, even of one string, is an error, because its format was
-    not checked. Only the records that at least two of three annotators found valid are taken, as for the paper's
-    results (section 4, Table 5), and the others are counted in ``left_out``; the protocol ``valse_all`` takes all
-    records.
-
-    Raises: DataError, which names the file and record, if a file is in two places or cannot be read, a field is
-    missing or of the wrong type, a text is blank, or an image's name is not a plain relative path.
-    """
-    finder = options.images
-    for task, instrument in TASKS.items():
-        names = (f"valse/data/{instrument.file}", f"valse/{instrument.file}")
-        file = only_file(options.folders, *names) if options.wanted(task) else None
-        if file is not None:
-            valid_only = "valse_all" not in options.protocols
-            yield _task(task, file, finder, valid_only=valid_only)
+# ``foil`` must be one string, as in the release; a list, even of one string, is an error, because its format was not
+# checked. A record's id is unique only within its task: the release uses the same ids in several files.
 
 
-def _task(task: str, file: Path, finder: ImageFinder, *, valid_only: bool) -> Task:
-    tags: SharedTags = {}
+def _read(options: ReadOptions) -> Iterator[Task]:
+    for row, file in present(options, _ROWS):
+        every = "valse_all" in options.protocols
+        with collector_paused():
+            cases = list(_cases(row, file, options.find(row.images), every=every))
+        kept = [case for case in cases if case is not None]
+        yield row.task(kept, left_out={INVALID: len(cases) - len(kept)} if len(kept) < len(cases) else {})
+
+
+def _cases(row: TaskRow, file: Path, find: Find, *, every: bool) -> Iterator[Case | None]:
+    """The case of each record; None for one that fewer than two of three annotators found valid."""
+    taggers = TASKS[row.id].taggers
+    shared: dict[tuple[Tag, ...], Mapping[str, str]] = {}  # few different tags, and hundreds of cases with each
 
     def case(record: Record) -> Case | None:
-        """Make the case of a record; None if it is not valid."""
-        return None if _votes(record) < 2 and valid_only else _case(task, record, finder, tags)
+        votes = record.nested("mturk")
+        valid, _, _ = votes.count("caption"), votes.count("foil"), votes.count("other")
+        if valid < 2 and not every:
+            return None
+        image = find(record, record.text("image_file"))
+        tags = tuple([tagger(record) for tagger in taggers])
+        known = shared.setdefault(tags, dict(tag for tag in tags if tag))
+        return pair_of(record, image, ("caption", "foil"), known)
 
-    with collector_paused():
-        found = list(each(case, keyed_records(file)))
-    cases = tuple(filter(None, found))
-    left_out = len(found) - len(cases)
-    return Task(
-        id=task,
-        capability="foil",
-        shape="pair",
-        cases=cases,
-        left_out={INVALID: left_out} if left_out else {},
-    )
+    yield from each(case, keyed_records(file))
 
 
-def _votes(record: Record) -> int:
-    """Return how many annotators chose the caption alone; the record must have all three counts (section 4)."""
-    votes = record.nested("mturk")
-    caption, _, _ = votes.count("caption"), votes.count("foil"), votes.count("other")
-    return caption
-
-
-def _case(task: str, record: Record, finder: ImageFinder, shared: SharedTags) -> Case:
-    image = finder.find(
-        TASKS[task].images,
-        record.text("image_file"),
-        file=record.file,
-        record=record.id,
-    )
-    found = tuple([tagger(record) for tagger in TASKS[task].taggers])
-    tags = shared.get(found)
-    if tags is None:
-        tags = shared[found] = dict(tag for tag in found if tag)
-    return Case(
-        id=record.id,
-        requests=(
-            Match(image=image, text=record.text("caption")),
-            Match(image=image, text=record.text("foil")),
-        ),
-        truths=(True, False),
-        tags=tags,
-        origin=f"{record.file.name}, record {record.id}",
-    )
+VALSE = Source(
+    read=_read,
+    shapes=shapes_of(_ROWS),
+    take="data/*.json of https://github.com/Heidelberg-NLP/VALSE",
+)

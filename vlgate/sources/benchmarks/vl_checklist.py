@@ -15,11 +15,11 @@ from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError, nearest
-from vlgate.sources.reading.image_finder import ImageFinder, is_plain
+from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.records import Record, each
-from vlgate.sources.reading.source import ReadOptions, only_file
-from vlgate.sources.reading.text_files import FETCH_AGAIN, collector_paused, read_json
-from vlgate.types import Case, Match, Shape, Task
+from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, only_file, texts_about
+from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json, read_text
+from vlgate.types import Case, Match, Task
 
 PAPER = "vlchecklist_paper"
 """The protocol that takes only the first 1,000 items of each file, and the first text of each item."""
@@ -27,7 +27,10 @@ PAPER = "vlchecklist_paper"
 BEYOND = "beyond the first 1,000 items (vlchecklist_paper)"
 FURTHER = "a further text of an item (vlchecklist_paper)"
 MISSING = "an item without its image (vlchecklist_paper)"
-"""The reasons for leaving out pairs under that protocol.
+"""The reasons for leaving out pairs under that protocol, which takes the first 1,000 items with their first text, as
+the released code does, which fits the printed tables. With ``missing_images`` ``skip``, items whose image is missing go
+before the 1,000 are taken, as in the released code; but if a file has none of its images, they are taken all the same,
+because replies made elsewhere need no images.
 
 An item without its image, or beyond the first 1,000, counts as one pair; its further texts are counted as ``FURTHER``.
 """
@@ -35,18 +38,11 @@ An item without its image, or beyond the first 1,000, counts as one pair; its fu
 _ITEMS = 1000
 _ROOT = "vl-checklist"
 _OBJECTS = ("hake", "swig_agent", "swig_destination", "swig_item", "swig_tool", "vg_obj", "vg_subj")
+_VG = ("vaw", "vg")
 _PARTS: Mapping[str, tuple[str, ...]] = {
-    "Object/Location/center": _OBJECTS,
-    "Object/Location/mid": _OBJECTS,
-    "Object/Location/margin": _OBJECTS,
-    "Object/Size/large": _OBJECTS,
-    "Object/Size/medium": _OBJECTS,
-    "Object/Size/small": _OBJECTS,
-    "Attribute/action": ("vaw", "vg"),
-    "Attribute/color": ("vaw", "vg"),
-    "Attribute/material": ("vaw", "vg"),
-    "Attribute/size": ("vaw", "vg"),
-    "Attribute/state": ("vaw", "vg"),
+    **dict.fromkeys((f"Object/Location/{part}" for part in ("center", "mid", "margin")), _OBJECTS),
+    **dict.fromkeys((f"Object/Size/{part}" for part in ("large", "medium", "small")), _OBJECTS),
+    **dict.fromkeys((f"Attribute/{part}" for part in ("action", "color", "material", "size", "state")), _VG),
     "Relation/action": ("hake", "swig", "vg"),
     "Relation/spatial": ("vg",),
 }
@@ -55,36 +51,22 @@ CORPUS: Mapping[str, str] = MappingProxyType(
 )
 """The 56 tasks by id (section 3.1, Figure 2), each with its file below ``corpus/v1/``."""
 
-SHAPES: Mapping[str, Shape] = MappingProxyType(dict.fromkeys(CORPUS, "pair"))
-"""The shape of each task, by id."""
-
 _KEYS = ("ANNO_PATH", "IMG_ROOT", "TYPE")
 _LINE = re.compile(r"""(?P<key>\w+)\s*:\s*(?P<quote>["']?)(?P<value>[^"'#]*?)(?P=quote)\s*(?:\#.*)?""")
 _IMAGES = ("hake", "swig", "vg")
 
 
-def read(options: ReadOptions) -> Iterator[Task]:
-    """Yield the wanted tasks whose YAML file is in a data folder, below ``vl-checklist/corpus/v1/``.
+# A case is (image, POS text), (image, NEG text): the i-th texts of the item at position n, both counted from 0; its id
+# is ``n-i``. A task is skipped if there is no JSON file ``ANNO_PATH``, as its YAML file names it.
 
-    A task is skipped if there is no JSON file ``ANNO_PATH``, as the YAML file names it, below ``vl-checklist/``. A
-    case is (image, POS text), (image, NEG text): the i-th texts of the item at position n, both counted from 0, with
-    the id ``n-i``. The images are in ``images/vg``, ``images/swig`` or ``images/hake``, as ``IMG_ROOT`` says. All
-    items and texts are taken by default. The protocol ``vlchecklist_paper`` takes the first 1,000 items with their
-    first text, as the released code does, which fits the printed tables; it counts the others in ``left_out``. If
-    ``missing_images`` is ``skip``, items whose image is missing are left out before the 1,000 are taken, as in the
-    released code; but if a file has none of its images, they are taken all the same, because replies made elsewhere
-    need no images.
 
-    Raises: DataError, which names the file and item, if a file is in two places or cannot be read, a key is missing or
-    unknown, an item does not have a path and as many POS as NEG texts, a text is blank, or an image's name or
-    ``ANNO_PATH`` is not a plain relative path.
-    """
-    finder = options.images
+def _read(options: ReadOptions) -> Iterator[Task]:
     for task in filter(options.wanted, CORPUS):
         config = only_file(options.folders, f"{_ROOT}/corpus/v1/{CORPUS[task]}")
         corpus = None if config is None else _Corpus(config, CORPUS[task])
         if corpus is not None and _exists(corpus.file, config):
-            whole = _task(task, corpus, finder)
+            row = TaskRow(id=task, shape="pair", capability="foil")
+            whole = row.task(_cases(corpus, options.find(corpus.images)))
             yield _as_the_paper(whole, options.missing_images) if PAPER in options.protocols else whole
 
 
@@ -114,13 +96,9 @@ class _Corpus:
 
 
 def parse_config(file: Path) -> dict[str, str]:
-    """Read one of the release's YAML files: three lines ``KEY: "value"``, with blank lines and comments between them.
-
-    Returns: the values of ``ANNO_PATH``, ``IMG_ROOT`` and ``TYPE``, which is ``TUPLE_JSON``.
-    Raises: DataError if the file cannot be read, or has a line, key or type that the release does not have.
-    """
+    """Read one of the release's YAML files: three lines ``KEY: "value"``, with blank lines and comments between."""
     values: dict[str, str] = {}
-    for number, line in enumerate(_lines(file), 1):
+    for number, line in enumerate(read_text(file, FETCH_AGAIN).splitlines(), 1):
         if not (plain := line.strip()) or plain.startswith("#"):
             continue
         found = _LINE.fullmatch(plain)
@@ -136,26 +114,6 @@ def parse_config(file: Path) -> dict[str, str]:
     if values["TYPE"] != "TUPLE_JSON":
         raise DataError(file, None, f"TYPE is {values['TYPE']!r}, expected 'TUPLE_JSON'", FETCH_AGAIN)
     return values
-
-
-def _lines(file: Path) -> list[str]:
-    try:
-        if not file.is_file():  # reading a pipe would block for ever
-            raise DataError(file, None, "is not a regular file", "put a file in its place")
-        return file.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise DataError(file, None, "is not UTF-8", FETCH_AGAIN) from None
-    except OSError as error:
-        raise DataError(file, None, f"cannot be read ({error.strerror})", "make it a readable file") from None
-
-
-def _task(task: str, corpus: _Corpus, finder: ImageFinder) -> Task:
-    items = read_json(corpus.file)
-    if type(items) is not list:
-        raise DataError(corpus.file, None, "expected a list of items", FETCH_AGAIN)
-    with collector_paused():
-        cases = tuple(_cases(items, corpus, finder))
-    return Task(id=task, capability="foil", shape="pair", cases=cases)
 
 
 def _as_the_paper(task: Task, missing_images: str) -> Task:
@@ -176,28 +134,30 @@ def _has_image(case: Case) -> bool:
     return isinstance(request, Match) and bool(request.image.where)
 
 
-def _cases(items: list[Any], corpus: _Corpus, finder: ImageFinder) -> Iterator[Case]:
-    tags: Mapping[str, str] = {}
+def _cases(corpus: _Corpus, find: Find) -> Iterator[Case]:
+    items = read_json(corpus.file)
+    if type(items) is not list:
+        raise DataError(corpus.file, None, "expected a list of items", FETCH_AGAIN)
+    no_tags: Mapping[str, str] = {}
 
     def cases(numbered: tuple[int, Any]) -> list[Case]:
-        """Make the cases of an item."""
         number, item = numbered
         name, pairs = _item(item, number, corpus.file)
-        image = finder.find(corpus.images, name, file=corpus.file, record=str(number))
+        image = find(Record(corpus.file, str(number), {}), name)
         origin = f"{corpus.name}, item {number}"
         return [
             Case(
-                id=f"{number}-{place}",
-                requests=(Match(image=image, text=right), Match(image=image, text=wrong)),
+                id=f"{number}-{index}",
+                requests=texts_about(image, texts),
                 truths=(True, False),
-                tags=tags,
+                tags=no_tags,
                 origin=origin,
             )
-            for place, (right, wrong) in enumerate(pairs)
+            for index, texts in enumerate(pairs)
         ]
 
-    for found in each(cases, enumerate(items)):
-        yield from found
+    for made in each(cases, enumerate(items)):
+        yield from made
 
 
 def _item(item: Any, number: int, file: Path) -> tuple[str, list[tuple[str, str]]]:
@@ -217,3 +177,10 @@ def _texts(record: Record, side: str) -> list[str]:
     if type(listed) is not list or not listed:
         record.reject(side, "a list of texts")
     return [Record(record.file, record.id, {side: text}).text(side) for text in listed]
+
+
+VL_CHECKLIST = Source(
+    read=_read,
+    shapes=dict.fromkeys(CORPUS, "pair"),
+    take="the folders corpus/v1 and data of https://github.com/om-ai-lab/VL-CheckList",
+)

@@ -50,7 +50,6 @@ class Annotated:
 
 
 def tasks(options: ReadOptions, wanted: Collection[str]) -> Iterator[Task]:
-    """Yield a task ``scene-graphs/<test>`` for each wanted test; see ``scene_graphs.generated.read``."""
     files = find_graphs(options.folders) if wanted else []
     if not files:
         return
@@ -69,10 +68,7 @@ def tasks(options: ReadOptions, wanted: Collection[str]) -> Iterator[Task]:
 
 
 def annotated(files: Sequence[Path], options: ReadOptions) -> Annotated:
-    """Read all graphs; keep only those with an image, if these are at least ``ENOUGH`` or half of all graphs.
-
-    Raises: DataError if a file does not hold scene graphs.
-    """
+    """Read all graphs; keep only those with an image, if these are at least ``ENOUGH`` or half of all graphs."""
     left_out: Counter[str] = Counter()
     graphs: dict[str, SceneGraph] = {}
     images: dict[str, LazyImage] = {}
@@ -106,16 +102,11 @@ class GraphImages:
     """
 
     def __init__(self, options: ReadOptions, files: Sequence[Path]) -> None:
-        """Take the data folders, and all files of graphs."""
         self._numbers = options.images
         homes = {file: tuple(folder for folder in options.folders if folder in file.parents) for file in files}
         self._paths = ImagePaths(folders=options.folders, homes=homes)
 
     def find(self, name: str, file: Path) -> LazyImage:
-        """Return the image of a graph in a file.
-
-        Raises: DataError if two images that differ have its name, and none of them is in the data folder of the file.
-        """
         if _numbered(name):
             return self._numbers.find("gqa", name, file=file, record=f"graph {name!r}")
         return self._paths.find(Record(file, f"graph {name!r}", {}), name)
@@ -128,7 +119,6 @@ class GraphImages:
         """
 
         def size_of(name: str) -> tuple[int, int] | None:
-            """Return the size of one image."""
             image = None if _numbered(name) else self.find(name, file)
             return None if image is None or not image.where else image_size(image.where)
 
@@ -140,10 +130,6 @@ def _numbered(name: str) -> bool:
 
 
 def generator_of(found: Annotated, ontology: Ontology, files: Sequence[Path]) -> Generator:
-    """Return the generator of questions about some graphs.
-
-    Raises: DataError, which names the first of the ``files``, if the graphs have nothing to ask about.
-    """
     try:
         return Generator(Corpus(found.graphs, ontology))
     except ValueError as error:
@@ -179,11 +165,7 @@ _GRAPHS = 2_000  # of a half; more would only take longer
 
 
 def half_of(key: str) -> int:
-    """Return the half of an image, 0 or 1, by its key; an image and its perturbed copies are in one half.
-
-    >>> half_of("2357834.jpg") == half_of("2357834.jpg#blur6")
-    True
-    """
+    """Return the half of an image, 0 or 1, by its key; an image and its perturbed copies are in one half."""
     return _hash(key) % len(HALVES)
 
 
@@ -195,7 +177,6 @@ def further_cases(options: ReadOptions, tests: Collection[Test]) -> dict[Test, t
         tests: the wanted tests.
 
     Returns: the cases of each half by test; a test is absent if a half gives fewer than ``LEAST`` cases of it.
-    Raises: DataError if a file does not hold scene graphs.
     """
     files = find_graphs(options.folders) if tests else []
     if not files:

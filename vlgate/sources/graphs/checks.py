@@ -19,34 +19,24 @@ from vlgate.sources.reading.image_finder import is_plain
 
 Edge = tuple[str, str]
 
-_ON: tuple[str, ...] = (
-    "on",
-    "on top of",
-    "atop",
-    "sitting on",
-    "sitting on top of",
-    "standing on",
-    "lying on",
-    "lying on top of",
-)
-_ON += ("parked on", "resting on", "mounted on")
-_FORWARD: Mapping[str, tuple[str, ...]] = {
-    "on": _ON,
-    "above": ("above",),
-    "in": ("in", "inside", "inside of", "within"),
-    "behind": ("behind",),
-    "left": ("to the left of", "left of", "on the left of"),
-    "wearing": ("wearing", "wears"),
+_FORWARD: Mapping[str, str] = {
+    "on": "on|on top of|atop|sitting on|sitting on top of|standing on|lying on|lying on top of|parked on|resting on|"
+    "mounted on",
+    "above": "above",
+    "in": "in|inside|inside of|within",
+    "behind": "behind",
+    "left": "to the left of|left of|on the left of",
+    "wearing": "wearing|wears",
 }
-_BACKWARD: Mapping[str, tuple[str, ...]] = {
-    "above": ("below", "under", "underneath", "beneath"),
-    "behind": ("in front of",),
-    "left": ("to the right of", "right of", "on the right of"),
+_BACKWARD: Mapping[str, str] = {
+    "above": "below|under|underneath|beneath",
+    "behind": "in front of",
+    "left": "to the right of|right of|on the right of",
 }
 
 ORDERS: Mapping[str, tuple[str, bool]] = MappingProxyType(
-    {name: (order, True) for order, names in _FORWARD.items() for name in names}
-    | {name: (order, False) for order, names in _BACKWARD.items() for name in names},
+    {name: (order, True) for order, names in _FORWARD.items() for name in names.split("|")}
+    | {name: (order, False) for order, names in _BACKWARD.items() for name in names.split("|")},
 )
 """The relations that put things in an order: the name of the order, and whether the first thing comes first in it.
 
@@ -149,7 +139,6 @@ class Faults:
             self.errors.append(self.error(where, reason, shown))
 
     def error(self, where: str, reason: str, shown: str) -> DataError:
-        """Return the error for a fault."""
         return DataError(self.file, where, f"has {reason}: {shown}", self.remedy)
 
     def refuse_unknown(self, fields: Mapping[str, Any], known: Collection[str], where: str) -> None:
@@ -162,17 +151,12 @@ class Faults:
 
 @lru_cache(maxsize=2**16)  # a release has a few thousand names, each about a thousand times
 def normal_name(name: str) -> str | None:
-    """Return a name in lower case with single blanks; None if it is then empty or not printable.
-
-    >>> normal_name("Traffic  light ")
-    'traffic light'
-    """
+    """Return a name in lower case with single blanks; None if it is then empty or not printable."""
     normal = " ".join(name.lower().split())
     return normal if normal and normal.isprintable() else None
 
 
 def shown(value: object) -> str:
-    """Return a short text for a value of any size, for messages."""
     if isinstance(value, (dict, list)):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
     text = repr(value) if value is not None else "null"
@@ -195,11 +179,6 @@ class Checker:
     _seen: set[str] = field(default_factory=set)
 
     def graph(self, name: object, fields: Any, repeated: tuple[str, ...] = ()) -> SceneGraph | None:
-        """Return a graph without faults; None if it is left out as a whole.
-
-        Raises: DataError for a fault, if the mode of ``faults`` is "fail"; in either mode for more than
-        ``MOST_OBJECTS`` objects.
-        """
         where = f"graph {shown(name)}"
         for key in repeated:
             self.faults.found(where, "a repeated key in one object", repr(key))

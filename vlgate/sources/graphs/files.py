@@ -54,19 +54,6 @@ def read_graphs(
     complete after the last graph. With "fail", ``left_out`` does not change. With ``size_of``, which returns the size
     of the image with a name or None, a graph whose size has other proportions is a fault, and so is a box outside the
     image of a graph without a size.
-
-    Returns: graphs with unique ids, relations between objects of the graph only, and boxes within the image.
-    Raises: ValueError if ``faults`` is "leave out" and there is no counter; DataError for the faults that the module's
-    docstring lists, when the graph with the fault is reached.
-
-    >>> import json, tempfile
-    >>> path = Path(tempfile.mkdtemp(), "formats.json")
-    >>> cup = {"id": "1", "name": "Cup", "box": [9, 9, 5, 5], "relations": [{"name": "on", "object": "2"}]}
-    >>> _ = path.write_text(json.dumps({"graphs": [{"image": "1.jpg", "objects": [cup]}]}))
-    >>> left_out = Counter()
-    >>> [graph] = read_graphs(path, faults="leave out", left_out=left_out)
-    >>> graph.objects["1"].name, dict(left_out)
-    ('cup', {'a relation to an object that the graph lacks': 1})
     """
     if faults not in {"fail", "leave out"}:
         raise ValueError(f"{faults=}: expected 'fail' or 'leave out'")
@@ -76,10 +63,7 @@ def read_graphs(
 
 
 def graph_faults(path: Path, size_of: SizeOf | None = None) -> list[DataError]:
-    """Return the error of each fault in a file of scene graphs, its words included, in the order of the file.
-
-    Raises: DataError if the file cannot be read as a whole.
-    """
+    """Return the error of each fault in a file of scene graphs and its words, in their order."""
     found = Faults(path, "leave out", Counter(), OWN_REMEDY, [])
     for _ in _read(path, found, size_of):
         pass
@@ -87,12 +71,7 @@ def graph_faults(path: Path, size_of: SizeOf | None = None) -> list[DataError]:
 
 
 def read_words(path: Path) -> Words:
-    """Return the words that a user's own file adds to the vocabulary; ``vlgate.sources.graphs.formats`` shows them.
-
-    Returns: for each of "nouns", "attributes" and "relations" the entries, each with all its fields; an empty mapping
-    for a file without words, or of another format.
-    Raises: DataError if the words have a fault, or the file cannot be read.
-    """
+    """Return the words that a user's own file adds to the vocabulary; ``vlgate.sources.graphs.formats`` shows them."""
     faults = Faults(path, "fail", Counter(), OWN_REMEDY)
     with closing(members(path)) as found:
         for member in found:
@@ -104,13 +83,7 @@ def read_words(path: Path) -> Words:
 
 
 def unknown_names(graphs: Iterable[SceneGraph], known: Callable[[str], bool]) -> Counter[str]:
-    """Count the names of objects for which ``known`` returns False.
-
-    >>> from vlgate.perturb.scene_graph import Box, SceneObject
-    >>> cup = SceneObject(id="1", name="cup", box=Box(x=0, y=0, w=1, h=1))
-    >>> unknown_names([SceneGraph(id="1", objects={"1": cup})], {"table"}.__contains__)
-    Counter({'cup': 1})
-    """
+    """Count the names of objects for which ``known`` returns False."""
     names = Counter(thing.name for graph in graphs for thing in graph.objects.values())
     return Counter({name: count for name, count in names.items() if not known(name)})
 
@@ -135,13 +108,7 @@ def _read(path: Path, faults: Faults, size_of: SizeOf | None) -> Iterator[SceneG
 
 
 def vocabulary_of(files: Iterable[Path]) -> Ontology:
-    """Return the curated ontology with the ``words`` of all these files.
-
-    Raises: DataError, which names the file, if it cannot be read or its words do not fit the ontology.
-
-    >>> vocabulary_of([]) is default_ontology()
-    True
-    """
+    """Return the curated ontology with the ``words`` of all these files."""
     ontology = default_ontology()
     for file in files:
         try:
@@ -156,9 +123,6 @@ def with_words(ontology: Ontology, words: Words) -> Ontology:
 
     An attribute or relation replaces a known one of the same name. A noun that the ontology has with the same fields,
     for example from an earlier file, is skipped.
-
-    Raises: ValueError if a noun is known with other fields, the parents of a noun are unknown, or the category of an
-    attribute is unknown.
     """
     nouns = [Noun(**row) for row in words.get("nouns", ())]
     nouns = [noun for noun in nouns if ontology.nouns.get(noun.name) != noun]

@@ -81,12 +81,6 @@ NUMBERS = ("singular", "plural", "mass")
 
 
 def words(member: Member, faults: Faults) -> Words:
-    """Return the words of a user's own file by their kind, each with all its fields.
-
-    Raises: DataError for a fault, if the mode of ``faults`` is "fail". Faults are a key other than ``words``, a kind or
-    field that is not in ``WORDS``, a field that is missing or of the wrong type, a ``number`` that is not in
-    ``NUMBERS``, and a name that is repeated within a kind.
-    """
     faults.refuse_unknown({member.key: None}, ("graphs", "words"), "(the whole file)")
     if member.key == "graphs":
         faults.found("'graphs'", "graphs that are not a list", shown(member.value))
@@ -152,10 +146,6 @@ _COPIED = ("x", "y", "w", "h", "attributes")
 
 
 def visual_genome_graphs(listed: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    """Yield the graphs of a list of Visual Genome, in the order of the list.
-
-    Raises: DataError for a fault, if the checker's mode is "fail".
-    """
     for member in listed:
         name = image_of(member.value)
         where = f"graph {shown(name)}, in place {member.key}"
@@ -165,11 +155,7 @@ def visual_genome_graphs(listed: Iterable[Member], checker: Checker) -> Iterator
 
 
 def id_of(fields: Any, *names: str) -> str | None:
-    """Return an id, which releases write as an integer, as a string; None if no field with these names has one.
-
-    >>> id_of({"object_id": 5046}, "object_id", "id")
-    '5046'
-    """
+    """Return an id, which releases write as an integer, as a string; None if no field with these names has one."""
     value = next((fields[name] for name in names if name in fields), None) if type(fields) is dict else None
     return value if type(value) is str and value else str(value) if type(value) is int else None
 
@@ -187,23 +173,28 @@ def _plain_visual_genome(fields: Any, where: str, faults: Faults) -> dict[str, A
     if type(fields.get("objects")) is not list:
         faults.found(where, "objects that are not a list", shown(fields.get("objects")))
         return None
-    objects: dict[str, Any] = {}
-    merged: dict[str, str] = {}
-    for position, thing in enumerate(fields["objects"], 1):
-        number = id_of(thing, "object_id", "id")
-        if number is None:
-            faults.found(where, "an object without an id", f"object {position}: {shown(thing)}")
-        elif number in objects:
-            faults.found(where, "a repeated object id", f"object {position}: {number!r}")
-        else:
-            objects[number] = _visual_genome_object(thing)
-            merged.update((str(other), number) for other in _list(thing.get("merged_object_ids")))
+    things = _by_id(fields["objects"], ("object_id", "id"), where, faults)
+    objects = {number: _visual_genome_object(thing) for number, thing in things.items()}
+    merged = {str(other): number for number, thing in things.items() for other in _list(thing.get("merged_object_ids"))}
     given = fields.get("relationships", [])
     if type(given) is not list:
         faults.found(where, "relationships that are not a list", shown(given))
     for relation in _list(given):
         _relate(relation, objects, merged, where, faults)
     return {"width": fields.get("width"), "height": fields.get("height"), "objects": objects}
+
+
+def _by_id(things: list[Any], names: tuple[str, ...], where: str, faults: Faults) -> dict[str, dict[str, Any]]:
+    objects: dict[str, Any] = {}
+    for position, thing in enumerate(things, 1):
+        number = id_of(thing, *names)
+        if number is None:
+            faults.found(where, "an object without an id", f"object {position}: {shown(thing)}")
+        elif number in objects:
+            faults.found(where, "a repeated object id", f"object {position}: {number!r}")
+        else:
+            objects[number] = thing
+    return objects
 
 
 def _visual_genome_object(thing: Mapping[str, Any]) -> dict[str, Any]:
@@ -250,10 +241,7 @@ def is_apart(member: Member) -> bool:
 
 
 def joined(objects: Iterable[Member], faults: Faults) -> Iterator[Member]:
-    """Yield the records of ``objects.json``, each as a graph joined with the records of the files beside it.
-
-    Raises: DataError if a file is missing, or the files do not have the same images in the same order.
-    """
+    """Yield the records of ``objects.json``, each as a graph joined with the records of the files beside it."""
     folder = faults.file.parent
     for name in NEEDED:
         if not (folder / name).is_file():
@@ -317,10 +305,6 @@ def _described(objects: Any, given: dict[str, Any], where: str, faults: Faults) 
 
 
 def gqa_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    """Yield the graphs of a file of GQA, in the order of the file.
-
-    Raises: DataError for a fault, if the checker's mode is "fail".
-    """
     for member in members:
         if type(member.value) is not dict:
             hint = f"{shown(member.value)} (in a file of your own: {nearest(member.key, OWN_KEYS)})"
@@ -337,10 +321,6 @@ RELATION = ("name", "object")
 
 
 def own_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGraph]:
-    """Yield the graphs of a user's own file, in the order of the file.
-
-    Raises: DataError for a fault, such as an unknown field, if the checker's mode is "fail".
-    """
     for member in members:
         if member.layout == "beside":
             words(member, checker.faults)
@@ -365,15 +345,10 @@ def _plain_own(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None
         known = f", {instead_of('objects', fields)}" if "objects" not in fields else ""
         faults.found(where, "no list of objects", f"{shown(fields.get('objects'))}{known}")
         return None
-    objects: dict[str, Any] = {}
-    for position, thing in enumerate(fields["objects"], 1):
-        number = id_of(thing, "id")
-        if number is None:
-            faults.found(where, "an object without an id", f"object {position}: {shown(thing)}")
-        elif number in objects:
-            faults.found(where, "a repeated object id", f"object {position}: {number!r}")
-        else:
-            objects[number] = _own_object(thing, f"{where}, object {number!r}", faults)
+    objects = {
+        number: _own_object(thing, f"{where}, object {number!r}", faults)
+        for number, thing in _by_id(fields["objects"], ("id",), where, faults).items()
+    }
     return {**fields, "objects": objects}
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.perturb.question_tests import BEYOND, TESTS, Test
-from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.source import ReadOptions, Source
 from vlgate.types import Shape, Task
 
 # Finding scene graphs in data folders; apart from reading them, because every run on a data folder needs it.
@@ -29,11 +28,7 @@ are lists of words, are always skipped.
 
 
 def find_graphs(folders: Sequence[Path]) -> list[Path]:
-    """Return the files of scene graphs in data folders, each once, ordered by folder, by ``PLACES`` and by name.
-
-    >>> find_graphs([Path("nowhere")])
-    []
-    """
+    """Return the files of scene graphs in data folders, each once, ordered by folder, by ``PLACES`` and by name."""
     found = [path for folder in folders for place in PLACES for path in sorted(folder.glob(place)) if path.is_file()]
     once: dict[str, Path] = {}
     for path in found:
@@ -49,21 +44,10 @@ def find_graphs(folders: Sequence[Path]) -> list[Path]:
 
 GENERATED: tuple[Test, ...] = (*TESTS, *BEYOND)
 
-SHAPES: Mapping[str, Shape] = MappingProxyType({f"scene-graphs/{test}": "questions" for test in GENERATED})
-"""The shape of each task, by id."""
 
-
+# Faulty parts of a graph are left out and counted, because real data have them; ``vlgate make`` is strict by default.
+# If the graphs give no question for one of several wanted tests, its task has no cases and says why.
 def read(options: ReadOptions) -> Iterator[Task]:
-    """Yield the wanted tasks, each with ``options.pairs`` question pairs, if a data folder holds scene graphs.
-
-    Faulty parts of a graph are left out and counted, because real data have them; ``vlgate make`` is strict by
-    default. If enough images are in the data folders, only the graphs of these images are used (see
-    ``annotated.ENOUGH``). If the graphs give no question for one of several wanted tests, its task has no cases
-    and says why.
-
-    Raises: DataError if a file does not hold scene graphs, words do not fit the ontology, or the graphs give no
-    question at all.
-    """
     wanted = [test for test in GENERATED if options.wanted(f"scene-graphs/{test}")]
     if not wanted or not find_graphs(options.folders):
         return
@@ -72,3 +56,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
     from vlgate.sources.graphs.annotated import tasks
 
     yield from tasks(options, wanted)
+
+
+SHAPES: Mapping[str, Shape] = {f"scene-graphs/{test}": "questions" for test in GENERATED}
+SCENE_GRAPHS = Source(read=read, shapes=SHAPES)

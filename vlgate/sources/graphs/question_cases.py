@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from vlgate.errors import ImageError
 from vlgate.perturb.images import perturbed
-from vlgate.perturb.questions import Made, QuestionPair, Test
 from vlgate.perturb.scene_graph import Box
 from vlgate.types import Ask, Capability, Case, LazyImage, Recipe, Task, recipe_of
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a run of the shipped scenes loads no generator of questions
     from PIL.Image import Image
+
+    from vlgate.perturb.questions import Made, QuestionPair, Test
 
 
 # The image of a perturbed question, which is perturbed by the boxes of its scene graph when it is loaded.
@@ -23,16 +24,10 @@ _TWICE = "occlude"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedLoad:
-    """Loads a perturbed image; if the boxes do not fit the file, the error is one of the image, not of the model."""
-
     made: LazyImage
     origin: str
 
     def __call__(self) -> Image:
-        """Return the image.
-
-        Raises: ImageError if the image cannot be loaded, or if none of the boxes is on it.
-        """
         try:
             return self.made.load()
         except ValueError as error:
@@ -40,7 +35,6 @@ class FittedLoad:
             raise ImageError(self.made.key, f"does not fit {self.origin} ({error})", remedy) from None
 
     def recipe(self) -> Recipe | None:
-        """Return what the perturbed image is made of."""
         return recipe_of(self.made)
 
 
@@ -50,13 +44,6 @@ def fitted(
     """Return the perturbed image.
 
     An occluded image has a digest of its boxes at the end of its key, because a case shows two of one image.
-
-    Args:
-        image: the image of the graph.
-        perturbation: the name of a perturbation of images.
-        boxes: the boxes of the objects that the question is about, in the graph.
-        size: (width, height) of the graph; None if it does not say.
-        origin: the graph, for messages.
     """
     made = perturbed(image, perturbation, boxes, size=size)
     key = f"{made.key}-{made.where.rpartition('@')[2][:8]}" if perturbation == _TWICE else made.key
@@ -67,11 +54,7 @@ def fitted(
 
 
 def capability_of(test: Test) -> Capability:
-    """Return the capability of a test: whether the two answers should stay the same or change.
-
-    >>> capability_of("order-inv"), capability_of("antonym-dir")
-    ('invariance', 'directional')
-    """
+    """Return the capability of a test: whether the two answers should stay the same or change."""
     return "invariance" if test.endswith("-inv") else "directional"
 
 

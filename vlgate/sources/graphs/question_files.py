@@ -12,7 +12,6 @@ from typing import Any
 
 from vlgate.errors import UnknownNameError
 from vlgate.perturb.questions import Asked, QuestionPair, Test
-from vlgate.perturb.questions.drafts import NounPhrase
 from vlgate.sources.reading.records import Record, keyed_records, lined_records
 
 # Writes pairs of questions as CARETS releases them: files that its ``dataset.py`` and vlgate's reader take.
@@ -29,20 +28,21 @@ ENDINGS: Mapping[Test, tuple[str, str]] = MappingProxyType(
     }
 )
 """The end of the file's name and of the perturbed question's id, by test. Perturbed images have no form in CARETS."""
-_NAMES: Mapping[str, str] = MappingProxyType(
+# Of each kind, its name in CARETS, and GQA's structural and semantic types (Hudson and Manning 2019, section 3.5).
+_KINDS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
     {
-        "object": "object_verification",
-        "object-related": "object_verification_rel",
-        "conjunction": "object_verification_conjunction",
-        "disjunction": "object_verification_disjunction",
-        "attribute": "attribute_verification",
-        "attribute-related": "attribute_verification_rel",
-        "object-choice-described": "object_choice_by_attr",
-        "object-choice-related": "object_choice_rel",
-        "attribute-choice": "attribute_choice",
-        "attribute-choice-related": "attribute_choice_rel",
-        "action-choice": "action_choice",
-        "action-choice-related": "action_choice_rel",
+        "object": ("object_verification", "verify", "obj"),
+        "object-related": ("object_verification_rel", "verify", "rel"),
+        "conjunction": ("object_verification_conjunction", "logical", "obj"),
+        "disjunction": ("object_verification_disjunction", "logical", "obj"),
+        "attribute": ("attribute_verification", "verify", "attr"),
+        "attribute-related": ("attribute_verification_rel", "verify", "attr"),
+        "object-choice-described": ("object_choice_by_attr", "choose", "cat"),
+        "object-choice-related": ("object_choice_rel", "choose", "cat"),
+        "attribute-choice": ("attribute_choice", "choose", "attr"),
+        "attribute-choice-related": ("attribute_choice_rel", "choose", "attr"),
+        "action-choice": ("action_choice", "choose", "attr"),
+        "action-choice-related": ("action_choice_rel", "choose", "attr"),
     }
 )
 
@@ -52,9 +52,6 @@ def write_carets(pairs: Iterable[QuestionPair], folder: Path) -> int:
 
     Each file is a list of ``{img_id, label, question_id, sent, question_type, assignment}``, the original before its
     perturbed question. Pairs of images (VISUAL-INV) are left out, since the release has no form for them.
-
-    Returns: the number of questions.
-    Raises: FileExistsError if the folder exists already; OSError if it cannot be written.
     """
     files: dict[str, list[CaretsRow]] = defaultdict(list)
     counts: dict[tuple[str, str], int] = defaultdict(int)
@@ -62,7 +59,7 @@ def write_carets(pairs: Iterable[QuestionPair], folder: Path) -> int:
         if pair.test not in ENDINGS or pair.perturbation:
             continue
         ending, letter = ENDINGS[pair.test]
-        name = f"{_NAMES[pair.kind]}_{ending}_test.json"
+        name = f"{_KINDS[pair.kind][0]}_{ending}_test.json"
         image = pair.graph.id.replace("-", "_")
         number = f"{image}-0-{counts[name, image]}"
         counts[name, image] += 1
@@ -81,7 +78,7 @@ def _carets_row(pair: QuestionPair, half: int, identity: str) -> CaretsRow:
         "label": {pair.answers[half]: 1.0},
         "question_id": identity,
         "sent": pair.questions[half],
-        "question_type": _NAMES[pair.kind],
+        "question_type": _KINDS[pair.kind][0],
         "assignment": _assignment(pair, pair.asked[half], objects, pair.choices[half]),
     }
 
@@ -95,7 +92,7 @@ def _assignment(
     attributes = [*x.attributes, *([asked.attribute] if asked.attribute else [])]
     found: dict[str, Any] = {"obj1": noun, "obj1_id": objects[0], "attrs1": attributes}
     if other is not None:
-        found |= {"obj2": other.noun, "obj2_id": objects[1], "attrs2": _attributes(other)}
+        found |= {"obj2": other.noun, "obj2_id": objects[1], "attrs2": list(other.attributes)}
     if x.relation:
         found["2rel1"] = x.relation
     if pair.kind.startswith("object-choice"):
@@ -105,31 +102,9 @@ def _assignment(
     return found
 
 
-def _attributes(phrase: NounPhrase) -> list[str]:
-    return list(phrase.attributes)
-
-
 # Writes and reads files of question pairs: one question per line, or GQA's format of questions.
 
 _REMEDY = "name a file that vlgate make questions wrote, with all its lines, or one of GQA's questions"
-# GQA's structural and semantic types of a question, by its kind (Hudson and Manning 2019, section 3.5).
-_BUILT_AND_ABOUT: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "object": ("verify", "obj"),
-        "object-related": ("verify", "rel"),
-        "conjunction": ("logical", "obj"),
-        "disjunction": ("logical", "obj"),
-        "attribute": ("verify", "attr"),
-        "attribute-related": ("verify", "attr"),
-        "object-choice-described": ("choose", "cat"),
-        "object-choice-related": ("choose", "cat"),
-        "attribute-choice": ("choose", "attr"),
-        "attribute-choice-related": ("choose", "attr"),
-        "action-choice": ("choose", "attr"),
-        "action-choice-related": ("choose", "attr"),
-    }
-)
-
 _KEYED = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 
 Row = dict[str, Any]
@@ -149,10 +124,6 @@ def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int
 
     If several pairs ask the same question about an unperturbed image, it is written for the first of them. The same
     pairs give the same bytes.
-
-    Returns: the number of questions.
-    Raises: UnknownNameError for another ``form``; FileExistsError if the file exists already; OSError if it cannot be
-        written.
     """
     if form not in FORMS:
         raise UnknownNameError("format of questions", form, FORMS)
@@ -162,10 +133,7 @@ def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int
 
 
 def images_in(file: Path) -> frozenset[str]:
-    """Return the names of the images in a file that ``write_questions`` wrote, or in a file of GQA's questions.
-
-    Raises: DataError, which names the file and line, if it is another file.
-    """
+    """Return the names of the images in a file that ``write_questions`` wrote, or in a file of GQA's questions."""
     records, field = (keyed_records(file), "imageId") if _is_keyed(file) else (lined_records(file, _REMEDY), "image")
     return frozenset(_image(record, field) for record in records)
 
@@ -234,7 +202,7 @@ def _write_gqa(rows: Rows, file: Path) -> int:
 
 
 def _as_gqa(name: str, row: Row) -> Row:
-    built, about = _BUILT_AND_ABOUT[row["kind"]]
+    _, built, about = _KINDS[row["kind"]]
     return {
         "semantic": [],
         "entailed": [],

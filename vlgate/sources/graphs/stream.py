@@ -58,12 +58,7 @@ class Member:
 
 
 def members(file: Path) -> Generator[Member, None, None]:
-    """Yield the members of a file, in its order; at most one graph and one piece of the file are in memory.
-
-    Raises: DataError, which names the line and column if they are known, if the file is missing, a folder, unreadable,
-    empty, cut off or otherwise not JSON (which has no NaN), is nested deeper than ``MOST_DEPTH``, has half of a
-    surrogate pair, or has a graph that does not end within ``MOST_BYTES``.
-    """
+    """Yield the members of a file, in its order; at most one graph and one piece of the file are in memory."""
     try:
         if file.exists() and not (file.is_file() or file.is_dir()):  # reading a pipe would block for ever
             raise DataError(file, None, "is not a regular file", "put a file in its place")
@@ -90,15 +85,12 @@ class _Pieces:
         self._since = 0
 
     def close(self) -> None:
-        """Free the memory of the pieces."""
         self.piece = self._held = b""
 
     def graph_ended(self) -> None:
-        """Reset the count of a graph's bytes."""
         self._since = 0
 
     def read(self, size: int) -> bytes:
-        """Return the next piece of the file."""
         if size == 0:  # ijson calls read(0) to find out whether it gets bytes or text
             return b""
         self.start += len(self.piece)
@@ -150,7 +142,6 @@ class _Events(Iterator[tuple[str, Any]]):
         return event
 
     def value(self, event: str, value: Any) -> tuple[Any, tuple[str, ...]]:
-        """Return the value that begins with an event, and the repeated keys of objects in it."""
         if event not in _OPENING:
             return value, ()
         return self.rest({} if event == "start_map" else [], None)

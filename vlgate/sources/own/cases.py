@@ -1,26 +1,141 @@
-"""A user's own cases, one per line of ``cases.jsonl`` or ``cases/*.jsonl``, and the boxes of their images."""
+"""A user's own cases: their files, the records in them, the boxes of their images, and the tasks of these."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import ceil, floor
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from vlgate.errors import DataError, nearest, short
 from vlgate.images.files import Pixels, image_size, region_of
-from vlgate.sources.own.files import REMEDY, own_files, own_records
 from vlgate.sources.own.kinds import CaseKind, Find, kind_of
 from vlgate.sources.reading.image_paths import ImagePaths
-from vlgate.sources.reading.records import Places, Record, passed_over
-from vlgate.sources.reading.source import ReadOptions
-from vlgate.sources.reading.text_files import collector_paused
+from vlgate.sources.reading.records import (
+    Record,
+    celled_records,
+    each,
+    keyed_records,
+    leave_out,
+    lined_records,
+    listed_records,
+    noted,
+)
+from vlgate.sources.reading.source import ReadOptions, Source
+from vlgate.sources.reading.text_files import collector_paused, read_text
 from vlgate.sources.registry import SOURCES
 from vlgate.types import Case, LazyImage, Request, Shape, Task, images_of
+
+REMEDY = (
+    'write a line such as {"task": "mine/spatial", "image": "1.jpg", "caption": "a dog left of a cat", '
+    '"foil": "a cat left of a dog"}'
+)
+"""The remedy of an error in a line whose kind of case is not known."""
+SUFFIXES = ("jsonl", "ndjson", "json", "csv", "tsv")
+"""The ends of the names of the files that are read, ``cases`` or any name in the folder ``cases``."""
+_TABLE = "save the table as CSV in UTF-8, with a first line such as task,image,caption,foil"
+_UNREAD: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("xlsx", "xls", "ods", "numbers", "parquet", "arrow"), "csv"),
+        **dict.fromkeys(("yaml", "yml", "toml", "txt", "jsonl.gz", "json.gz", "jsonl.zip"), "jsonl"),
+    }
+)
+"""The ends of files of cases as others write them, which are not read, and the form to save them in."""
+_JSON: Mapping[str, str] = MappingProxyType(
+    {
+        "tags": '{"colour": "red"}',
+        "box": "[10, 20, 30, 40]",
+        "named": "[[10, 20, 30, 40]]",
+        "answers": '[["yes", "no"], ["no", "yes"]]',
+        **dict.fromkeys(("images", "other_images"), '["1.jpg", "2.jpg"]'),
+        **dict.fromkeys(("foils", "captions", "questions", "choices", "true"), '["a cat", "a dog"]'),
+    }
+)
+"""The fields whose cells hold JSON, with an example."""
+_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_NAMES = ("task", "id", "image", "twin", "perturbed_image", "kind")
+
+
+def own_files(folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
+    """Return the user's files, each once, with the data folders that hold it."""
+    files: dict[Path, list[tuple[Path, Path]]] = {}
+    for folder in folders:
+        for file in (*(folder / f"cases.{end}" for end in SUFFIXES), *_inside(folder / "cases")):
+            if file.exists():
+                files.setdefault(file.resolve(), []).append((file, folder))
+        for end, form in _UNREAD.items():
+            for file in (folder / f"cases.{end}", *folder.glob(f"cases/*.{end}")):
+                if file.is_file():
+                    raise DataError(file, None, "is not read", f"save it as cases.{form}, or rename it")
+    return {places[0][0]: tuple(folder for _, folder in places) for places in files.values()}
+
+
+def _inside(folder: Path) -> list[Path]:
+    return [file for end in SUFFIXES for file in sorted(folder.glob(f"*.{end}"))]
+
+
+def own_records(file: Path) -> Iterator[Record]:
+    """Yield the records of a user's file.
+
+    A JSON file is a list of records, an object ``{id: record}``, or JSON lines. In a table, the cells of lists, boxes
+    and tags hold JSON; a column ``tags.colour`` is the tag ``colour``.
+    """
+    if file.suffix in {".csv", ".tsv"}:
+        yield from each(_of_cells, celled_records(file, "task", _TABLE))
+        return
+    text = read_text(file, REMEDY).lstrip()
+    if text.startswith("["):
+        yield from listed_records(file, REMEDY)
+    elif file.suffix == ".json" and _is_one_object(text):
+        for record in keyed_records(file, REMEDY):
+            yield record if "id" in record.fields else replace(record, fields={"id": record.id, **record.fields})
+    else:
+        yield from lined_records(file, REMEDY)
+
+
+def _is_one_object(text: str) -> bool:
+    """Whether a text is one object of records, and not JSON lines, one of which may be all."""
+    try:
+        content, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return True  # reading it says what is wrong
+    return type(content) is dict and not text[end:].strip() and type(content.get("task")) is not str
+
+
+def _of_cells(record: Record) -> Record:
+    fields: dict[str, Any] = {}
+    tags: dict[str, str] = {}
+    for name, cell in record.fields.items():
+        plain = cell.strip()
+        if name.startswith("tags."):
+            tags[name.removeprefix("tags.")] = cell
+        elif name in _JSON or (name == "false" and plain.startswith("[")):
+            fields[name] = _parsed(record, name, plain)
+        elif name == "is_true":
+            fields[name] = _TRUTHS.get(plain.lower(), cell)
+        else:
+            fields[name] = plain if name in _NAMES else cell
+    if tags and type(fields.get("tags", {})) is dict:
+        fields["tags"] = fields.get("tags", {}) | tags
+    return replace(record, fields=fields, remedy=REMEDY)
+
+
+def _parsed(record: Record, name: str, cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        problem = f"column {name!r} holds {short(cell)!r}, expected JSON"
+        raise record.error(problem, f"write for example {_JSON.get(name, _JSON['true'])}") from None
+
+
+# The files of a user's own cases, and the records in them.
+
 
 # The boxes of a user's own cases: regions of an image, in whole pixels or with fractions as COCO has them.
 
@@ -29,17 +144,12 @@ _FORM = "[left, top, width, height] in pixels"
 
 
 def boxed(record: Record, find: Find) -> Find:
-    """Return a function that finds the region of an image, the ``box`` of a record.
-
-    Raises: DataError if the field is not a box. The function raises one if the box is outside the image.
-    """
     box = record.fields["box"]
     if not _is_list(box):
         record.reject("box", f"a list of four numbers, {_FORM}")
     pixels = _pixels(record, box)
 
     def region(record: Record, name: str) -> LazyImage:
-        """Return the region of an image."""
         image = find(record, name)
         size = _size(image.where) if image.where else None
         if size is not None and (pixels[0] >= size[0] or pixels[1] >= size[1]):
@@ -50,10 +160,7 @@ def boxed(record: Record, find: Find) -> Find:
 
 
 def named_boxes(record: Record, requests: Sequence[Request]) -> dict[str, tuple[Pixels, ...]]:
-    """Return the boxes of all that the texts of a record name, by the key of its one image.
-
-    Raises: DataError if the field is not a list of boxes.
-    """
+    """Return the boxes of all that the texts of a record name, by the key of its one image."""
     if "box" in record.fields:
         raise record.error("has both 'box' and 'named', but named boxes are those of a whole image")
     boxes = record.fields["named"]
@@ -116,12 +223,6 @@ _TASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+"
 
 
 def shapes(folders: Sequence[Path]) -> Mapping[str, Shape]:
-    """Return the shape of each task in the user's files, by id.
-
-    Raises: DataError, which names the file and line, if a line is not a JSON object, a task's id is not of the form
-    ``name/name`` or begins with a benchmark's name, a line has the fields of no kind of case or of several kinds, or
-    a task has cases of two kinds.
-    """
     return {task: kind.shape for task, kind in _kinds(folders).items()}
 
 
@@ -131,26 +232,31 @@ def read(options: ReadOptions) -> Iterator[Task]:
     The id of a case is its field ``id``; without that field, it is the file's name and the line's number. The
     capability of a pair is foil, that of a 2x2 or a set is compositional, and that of questions is their ``kind``.
     Each entry of the object ``tags`` is a slice.
-
-    Raises: DataError, which names the file and line, in the cases that ``shapes`` lists, and if a field is missing,
-    unknown or of a wrong type, an id is repeated in a task, the answers do not fit their kind or choices, what is
-    true is also false, a box is outside its image, or an image's name leads out of the data folder.
     """
     kinds = {task: kind for task, kind in _kinds(options.folders).items() if options.wanted(task)}
     cases: dict[str, dict[str, Case]] = {task: {} for task in kinds}
     homes = own_files(options.folders) if kinds else {}
     find = ImagePaths(folders=options.folders, homes=homes).find
+    checking = noted()  # otherwise the first record without a task, or of another kind, has ended the reading
+
+    def add(record: Record) -> None:
+        task = _task(record) if checking else str(record.fields["task"])
+        if task not in kinds:
+            return
+        if checking and kind_of(record) is not kinds[task]:
+            raise record.error(_two_kinds(task))
+        case = _case(record, kinds[task], find)
+        before = cases[task].setdefault(case.id, case)
+        if before is not case:
+            where = _origin_of(before, record.file, homes)
+            raise record.error(f"id {short(case.id)!r} is already used in task {task!r} ({where})")
+
     with collector_paused():
         for file in homes:
-            for record in own_records(file):
-                if (task := str(record.fields["task"])) in kinds:
-                    case = _case(record, kinds[task], find)
-                    before = cases[task].setdefault(case.id, case)
-                    if before is not case:
-                        where = _origin_of(before, record.file, homes)
-                        raise record.error(f"id {short(case.id)!r} is already used in task {task!r} ({where})")
+            deque(each(add, own_records(file)), maxlen=0)
     for task, kind in kinds.items():
-        yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
+        if cases[task]:  # none of it may be left while errors are noted
+            yield Task(id=task, capability=kind.capability, shape=kind.shape, cases=tuple(cases[task].values()))
 
 
 def _origin_of(case: Case, file: Path, homes: Iterable[Path]) -> str:
@@ -161,26 +267,28 @@ def _origin_of(case: Case, file: Path, homes: Iterable[Path]) -> str:
 
 
 def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
-    found: dict[str, CaseKind] = {}
+    kinds: dict[str, CaseKind] = {}
     for file in own_files(folders):
         status = file.stat()
-        for task, (kind, line) in _tasks(
-            file, (status.st_mtime_ns, status.st_ctime_ns, status.st_size), passed_over()
-        ).items():
-            if found.setdefault(task, kind) is not kind:
-                raise DataError(file, line, _two_kinds(task), REMEDY)
-    return found
+        state = status.st_mtime_ns, status.st_ctime_ns, status.st_size
+        for task, (kind, line) in _tasks(file, state, noted=noted()).items():
+            if kinds.setdefault(task, kind) is not kind:
+                leave_out(DataError(file, line, _two_kinds(task), REMEDY))
+    return kinds
 
 
 @lru_cache(maxsize=64)  # a run calls this about five times, and 100,000 lines take 0.5 s
-def _tasks(file: Path, _state: tuple[int, ...], _passed: Places) -> Mapping[str, tuple[CaseKind, str]]:
+def _tasks(file: Path, _state: tuple[int, ...], *, noted: bool) -> Mapping[str, tuple[CaseKind, str]]:  # noqa: ARG001  # part of the key
     """Return the kind of each task in a file, and the first line of that task."""
-    found: dict[str, tuple[CaseKind, str]] = {}
-    for record in own_records(file):
+    tasks: dict[str, tuple[CaseKind, str]] = {}
+
+    def add(record: Record) -> None:
         task, kind = _task(record), kind_of(record)
-        if found.setdefault(task, (kind, record.id))[0] is not kind:
+        if tasks.setdefault(task, (kind, record.id))[0] is not kind:
             raise record.error(_two_kinds(task))
-    return MappingProxyType(found)
+
+    deque(each(add, own_records(file)), maxlen=0)
+    return MappingProxyType(tasks)
 
 
 def _two_kinds(task: str) -> str:
@@ -192,7 +300,7 @@ def _task(record: Record) -> str:
     if not _TASK.fullmatch(task):
         record.reject("task", "a name of two or more parts such as 'mine/spatial'")
     taken = task.partition("/")[0]
-    if taken in SOURCES and SOURCES[taken] != __name__:
+    if taken in SOURCES and taken != "own":
         raise record.error(f"task {task!r} begins with {taken!r}, which is the name of a benchmark")
     return task
 
@@ -229,3 +337,6 @@ def _tags(record: Record) -> dict[str, str]:
         record.reject("tags", "an object of strings, numbers or booleans, its names of printable characters")
     texts = record.nested("tags") if tags else record
     return {name: texts.text(name) if type(value) is str else json.dumps(value) for name, value in tags.items()}
+
+
+OWN = Source(read=read, shapes=shapes)

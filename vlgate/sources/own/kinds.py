@@ -27,10 +27,6 @@ YES_NO = ("yes", "no")
 
 
 def question_pair(record: Record, find: Find) -> Asked:
-    """Return the requests and the truths of an original question and its perturbed partner.
-
-    Raises: DataError if the answers do not fit their kind or their choices.
-    """
     answers = _answer(record, "answer"), _answer(record, "perturbed_answer")
     choices = _choices(record, answers)
     plain = [plain_text(answer) for answer in answers]
@@ -44,10 +40,7 @@ def question_pair(record: Record, find: Find) -> Asked:
 
 
 def twins(record: Record, find: Find) -> Asked:
-    """Return the requests and the truths of a question about an image that is not as usual, and about its twin.
-
-    Raises: DataError if both answers are equal, or one is not among the choices.
-    """
+    """Return the requests and the truths of a question about an image that is not as usual, and about its twin."""
     answers = _answer(record, "prior"), _answer(record, "answer")
     if plain_text(answers[0]) == plain_text(answers[1]):
         raise record.error(f"answer and prior are both {answers[0]!r}; expected the answers of two different images")
@@ -57,10 +50,6 @@ def twins(record: Record, find: Find) -> Asked:
 
 
 def single(record: Record, find: Find) -> Asked:
-    """Return the request and the truth of one question whose answer is yes or no.
-
-    Raises: DataError if the answer is another one.
-    """
     answer = plain_text(_answer(record, "answer"))
     if answer not in YES_NO:
         record.reject("answer", "yes or no, unless the line has a perturbed question too")
@@ -69,11 +58,6 @@ def single(record: Record, find: Find) -> Asked:
 
 
 def crossed(record: Record, find: Find) -> Asked:
-    """Return the requests and the truths of two questions about two images.
-
-    Raises: DataError if there are not two of each, the images are the same, an answer is not among the choices, or the
-        answers are not crossed.
-    """
     found, asked = two_images(record, find), record.texts("questions", 2)
     rows = record.fields.get("answers")
     if type(rows) is not list or len(rows) != len(found) or any(type(row) is not list for row in rows):
@@ -100,10 +84,6 @@ def _refuse_not_crossed(record: Record, asked: tuple[str, ...], answers: tuple[s
 
 
 def two_images(record: Record, find: Find) -> list[LazyImage]:
-    """Return the two images of a line.
-
-    Raises: DataError if there are not two, or if they are the same.
-    """
     names = record.texts("images", 2)
     images = [find(record, name) for name in names]
     if images[0] == images[1]:
@@ -119,10 +99,7 @@ def plain_text(text: str) -> str:
 
 
 def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple[str, ...]) -> None:
-    """Refuse texts that are also among others: case, spaces, closing punctuation and Unicode form make no difference.
-
-    Raises: DataError, which names the text.
-    """
+    """Refuse texts that are among others; case, spaces, closing punctuation and Unicode form make no difference."""
     known = set(map(plain_text, others))
     for text in texts:
         if plain_text(text) in known:
@@ -158,20 +135,12 @@ def _choices(record: Record, answers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def pair(record: Record, find: Find) -> Asked:
-    """A caption and its foil.
-
-    Raises: DataError if both are the same.
-    """
     image, texts = find(record, record.text("image")), (record.text("caption"), record.text("foil"))
     refuse_same(record, "caption and foil are", texts[:1], texts[1:])
     return tuple(Match(image=image, text=text) for text in texts), (True, False)
 
 
 def choice(record: Record, find: Find) -> Asked:
-    """A caption and several foils.
-
-    Raises: DataError if the caption is among the foils.
-    """
     image = find(record, record.text("image"))
     caption, foils = record.text("caption"), record.texts("foils")
     refuse_same(record, "caption and foil are", (caption,), foils)
@@ -180,10 +149,6 @@ def choice(record: Record, find: Find) -> Asked:
 
 
 def image_choice(record: Record, find: Find) -> Asked:
-    """A caption, the image that it belongs to, and other images.
-
-    Raises: DataError if the image is among the others.
-    """
     names = record.text("image"), *record.texts("other_images")
     images = [find(record, name) for name in names]
     if images[0] in images[1:]:
@@ -193,10 +158,6 @@ def image_choice(record: Record, find: Find) -> Asked:
 
 
 def statement(record: Record, find: Find) -> Asked:
-    """A statement that is true or false.
-
-    Raises: DataError if ``is_true`` is neither true nor false.
-    """
     truth = record.fields.get("is_true")
     if type(truth) is not bool:
         record.reject("is_true", "true or false")
@@ -204,10 +165,6 @@ def statement(record: Record, find: Find) -> Asked:
 
 
 def quad(record: Record, find: Find) -> Asked:
-    """Two images and a caption of each.
-
-    Raises: DataError if the images or the captions are the same.
-    """
     images = two_images(record, find)
     captions = record.texts("captions", 2)
     refuse_same(record, "the captions are", captions[:1], captions[1:])
@@ -227,18 +184,10 @@ def by_shape(record: Record, find: Find) -> Asked:
 
 
 def sentence_set(record: Record, find: Find) -> Asked:
-    """Two true and two false sentences.
-
-    Raises: DataError if one is true and false.
-    """
     return _sentences(record, find, record.texts("true", 2), record.texts("false", 2))
 
 
 def two_true(record: Record, find: Find) -> Asked:
-    """Two true sentences and a false one.
-
-    Raises: DataError if one is true and false.
-    """
     return _sentences(record, find, record.texts("true", 2), (record.text("false"),))
 
 
@@ -253,7 +202,7 @@ def _sentences(record: Record, find: Find, true: tuple[str, ...], false: tuple[s
 
 ANYWHERE = ("task", "id", "tags")
 """The fields that a line of every kind may have."""
-_BOX = ("box", "named")
+_BOX = "box named"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,7 +221,6 @@ class CaseKind:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """All fields that a line can have."""
         return (*ANYWHERE, *self.needed, *self.allowed)
 
     @property
@@ -282,79 +230,40 @@ class CaseKind:
         return f"write a line with the fields task, {', '.join(self.needed)}, and perhaps {may}"
 
 
+def _kind(
+    shape: Shape, capability: Capability, needed: str, ask: Callable[[Record, Find], Asked], allowed: str = ""
+) -> CaseKind:
+    return CaseKind(
+        shape=shape, capability=capability, needed=tuple(needed.split()), ask=ask, allowed=tuple(allowed.split())
+    )
+
+
 _KINDS: Mapping[str, CaseKind] = MappingProxyType(
     {
-        "foil": CaseKind(shape="pair", capability="foil", needed=("image", "caption", "foil"), ask=pair, allowed=_BOX),
-        "foils": CaseKind(
-            shape="choice", capability="foil", needed=("image", "caption", "foils"), ask=choice, allowed=_BOX
-        ),
-        "other_images": CaseKind(
-            shape="image_choice",
-            capability="foil",
-            needed=("image", "other_images", "caption"),
-            ask=image_choice,
-        ),
-        "statement": CaseKind(
-            shape="single",
-            capability="foil",
-            needed=("image", "statement", "is_true"),
-            ask=statement,
-            allowed=_BOX,
-        ),
-        "captions": CaseKind(shape="quad", capability="compositional", needed=("images", "captions"), ask=quad),
-        "true": CaseKind(
-            shape="set",
-            capability="compositional",
-            needed=("image", "true", "false"),
-            ask=sentence_set,
-            allowed=_BOX,
-        ),
-        "questions": CaseKind(
-            shape="question_quad",
-            capability="compositional",
-            needed=("images", "questions", "answers"),
-            ask=crossed,
-            allowed=("choices",),
-        ),
+        "foil": _kind("pair", "foil", "image caption foil", pair, _BOX),
+        "foils": _kind("choice", "foil", "image caption foils", choice, _BOX),
+        "other_images": _kind("image_choice", "foil", "image other_images caption", image_choice),
+        "statement": _kind("single", "foil", "image statement is_true", statement, _BOX),
+        "captions": _kind("quad", "compositional", "images captions", quad),
+        "true": _kind("set", "compositional", "image true false", sentence_set, _BOX),
+        "questions": _kind("question_quad", "compositional", "images questions answers", crossed, "choices"),
     },
 )
 """The kinds of case, each by the field that no other kind has."""
-_TWO_TRUE = CaseKind(shape="two_true", capability="foil", needed=("image", "true", "false"), ask=two_true, allowed=_BOX)
-_TWINS = CaseKind(
-    shape="twin_questions",
-    capability="directional",
-    needed=("image", "twin", "question", "answer", "prior"),
-    ask=twins,
-    allowed=("choices",),
-)
-_SINGLE = CaseKind(shape="single", capability="foil", needed=("image", "question", "answer"), ask=single, allowed=_BOX)
-_ASKED = ("image", "question", "answer", "perturbed", "perturbed_answer", "kind")
+_TWO_TRUE = _kind("two_true", "foil", "image true false", two_true, _BOX)
+_TWINS = _kind("twin_questions", "directional", "image twin question answer prior", twins, "choices")
+_SINGLE = _kind("single", "foil", "image question answer", single, _BOX)
+_ASKED = "image question answer perturbed perturbed_answer kind"
 _PAIRS: Mapping[str, CaseKind] = MappingProxyType(
     {
-        "invariance": CaseKind(
-            shape="questions",
-            capability="invariance",
-            needed=_ASKED,
-            ask=question_pair,
-            allowed=("choices", "perturbed_image"),
-        ),
-        "directional": CaseKind(
-            shape="questions",
-            capability="directional",
-            needed=_ASKED,
-            ask=question_pair,
-            allowed=("choices", "perturbed_image"),
-        ),
+        "invariance": _kind("questions", "invariance", _ASKED, question_pair, "choices perturbed_image"),
+        "directional": _kind("questions", "directional", _ASKED, question_pair, "choices perturbed_image"),
     },
 )
 _EVERY = (*_KINDS.values(), _TWO_TRUE, *_PAIRS.values(), _TWINS, _SINGLE)
 
 
 def kind_of(record: Record) -> CaseKind:
-    """Return the kind of case of a line.
-
-    Raises: DataError if the line has the fields of no kind, or of several kinds.
-    """
     named = [name for name, spec in SHAPES.items() if spec.fields]
     if named and "shape" in record.fields:
         if record.text("shape") not in named:

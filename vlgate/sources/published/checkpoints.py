@@ -21,8 +21,6 @@ _PARTS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """The source of the figures: its name, citation, address and file, and how many checkpoints it has."""
-
     name: str
     about: str
     citation: str
@@ -33,33 +31,20 @@ class Study:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Where a figure stands among those of the checkpoints.
+    """Where a figure stands among those of the checkpoints, which are compared in hundredths of a percent."""
 
-    Attributes:
-        cases: how many cases their figures are over.
-        note: what a reader should know of their figures; may be empty.
-        below: how many are below the figure, to hundredths of a percent.
-        above: how many are above it.
-        within: how many are within the interval, ends included.
-        under: the nearest one below, with its figure; None if there is none.
-        over: the nearest one above, with its figure; None if there is none.
-        same: the checkpoints with the same figure.
-    """
-
-    cases: int
-    note: str
+    cases: int  # of their figures
+    note: str  # may be empty
     below: int
     above: int
-    within: int
-    under: tuple[str, float] | None
-    over: tuple[str, float] | None
-    same: tuple[str, ...]
+    within: int  # the interval, its ends included
+    under: tuple[str, float] | None  # the nearest one below, with its figure
+    over: tuple[str, float] | None  # the nearest one above
+    same: tuple[str, ...]  # those with the same figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Column:
-    """The figures of a metric of a task, in ascending order, with the names of the checkpoints."""
-
     cases: int
     note: str
     figures: Sequence[int]
@@ -67,20 +52,10 @@ class _Column:
 
 
 def study() -> Study:
-    """Return the source of the figures.
-
-    >>> study().checkpoints
-    202
-    """
     return _read()[0]
 
 
 def compared(task: str) -> tuple[str, ...]:
-    """Return the metrics of a task that the study has figures of.
-
-    >>> compared("colorswap/test"), compared("mine/pairs")
-    (('text', 'image', 'group'), ())
-    """
     if task.partition("/")[0] not in BENCHMARKS:
         return ()
     return tuple(metric for of, metric in _read()[1] if of == task)
@@ -94,10 +69,6 @@ def standing(task: str, metric: str, value: float, interval: tuple[float, float]
         metric: vlgate's name of the metric.
         value: the figure, in 0..1.
         interval: its ends.
-
-    >>> found = standing("colorswap/test", "group", 0.12, (0.0, 1.0))
-    >>> found.below + len(found.same) + found.above == found.within == 202
-    True
     """
     column = _read()[1].get((task, metric))
     if column is None:

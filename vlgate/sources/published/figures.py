@@ -51,67 +51,37 @@ _REMEDY = "correct that line"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A number that a paper prints.
+    """A number that a paper prints."""
 
-    Attributes:
-        paper: one of ``PAPERS``.
-        table: the number of the paper's table (``"4"``), or what else has the figure: a section, ``README``, an issue.
-        column: the heading of the column, as printed.
-        model: the name of the model in the paper, or ``human``, ``chance`` or, for counts, ``data``.
-        target: the id of vlgate's task, a pattern of ids (``valse/*``) if the figure is a mean over several tasks, or
-            None if vlgate has no such task.
-        slice: vlgate's name of the slice of the target (``collapsed_tag=Object``), or None for the whole target.
-        metric: vlgate's name of the metric, or the paper's name if vlgate does not have the metric.
-        unit: ``percent``, ``fraction`` or ``count``.
-        printed: the number as printed, with its trailing zeros.
-        value: the right number, as a fraction unless it is a count.
-        note: what a reader should know, such as why ``value`` is not the printed number; may be empty.
-        cases: how many cases it is over; None if the file does not say.
-    """
-
-    paper: str
-    table: str
-    column: str
-    model: str
-    target: str | None
-    slice: str | None
-    metric: str
-    unit: str
-    printed: Decimal
-    value: float
-    note: str
-    cases: int | None = None
+    paper: str  # one of ``PAPERS``
+    table: str  # the number of the paper's table ("4"), or what else has the figure: a section, README, an issue
+    column: str  # its heading, as printed
+    model: str  # its name in the paper, or human, chance or, for counts, data
+    target: (
+        str | None
+    )  # a task, a pattern of tasks ("valse/*") for a mean over several, None if vlgate has no such task
+    slice: str | None  # of the target, such as "collapsed_tag=Object"; None for the whole target
+    metric: str  # vlgate's name, or the paper's if vlgate does not have the metric
+    unit: str  # percent, fraction or count
+    printed: Decimal  # with its trailing zeros
+    value: float  # the right number, as a fraction unless it is a count
+    note: str  # such as why ``value`` is not the printed number; may be empty
+    cases: int | None = None  # None if the file does not say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
-    """The source of figures: the name, citation and address of a paper."""
-
     name: str
     citation: str
     url: str
 
 
 def figures(paper: str | None = None) -> tuple[Figure, ...]:
-    """Return all figures of a paper, or of all papers, in the order of the files.
-
-    >>> next(f.printed for f in figures("valse") if f.model == "CLIP")
-    Decimal('66.9')
-
-    Raises: UnknownNameError if there is no such paper; DataError, which names the file, the table and the row, if a
-        file does not have the format that this module describes.
-    """
+    """Return all figures of a paper, or of all papers, in the order of the files."""
     return _read(paper)[1] if paper else tuple(figure for name in PAPERS for figure in figures(name))
 
 
 def source(paper: str) -> Paper:
-    """Return the name, citation and address of a paper.
-
-    >>> source("carets").name
-    'CARETS'
-
-    Raises: the same errors as ``figures``.
-    """
     return _read(paper)[0]
 
 
@@ -123,14 +93,6 @@ def beside(target: str, metric: str, part: str | None = None) -> tuple[Figure, .
 
     >>> [(f.model, f.value) for f in beside("winoground/all", "group")][:2]
     [('human', 0.855), ('chance', 0.1667)]
-
-    Args:
-        target: the id of a task (``valse/existence``), or a pattern that means a mean over tasks (``valse/*``).
-        metric: vlgate's name of the metric (``acc_r``).
-        part: a slice of the task (``collapsed_tag=Object``); None for the whole task.
-
-    Returns: figures in the paper's order; empty if no paper has any.
-    Raises: the same DataError as ``figures``.
     """
     paper = target.partition("/")[0].replace("-", "_")  # a paper's figures are of the benchmark that has its name
     found: dict[str, Figure] = {}
@@ -170,7 +132,7 @@ def _parse(paper: str, file: str, text: str) -> tuple[Paper, tuple[Figure, ...]]
             place = f"mark {mark.get('where')}"
             found = _marked(found, mark)
     except (KeyError, _Flaw) as flaw:
-        raise DataError(file, place, _said(flaw), _REMEDY) from None
+        raise DataError(file, place, _problem(flaw), _REMEDY) from None
     return origin, tuple(found)
 
 
@@ -188,7 +150,7 @@ def _table(paper: str, file: str, note: str, table: Mapping[str, Any]) -> Sequen
             place = f"{name}, mark {mark.get('where')}"
             found = _marked(found, mark)
     except (KeyError, _Flaw) as flaw:
-        raise DataError(file, place, _said(flaw), _REMEDY) from None
+        raise DataError(file, place, _problem(flaw), _REMEDY) from None
     return found
 
 
@@ -196,7 +158,7 @@ class _Flaw(Exception):  # noqa: N818 - never reaches a caller: it becomes a Dat
     """A problem of a part of a file."""
 
 
-def _said(flaw: Exception) -> str:
+def _problem(flaw: Exception) -> str:
     return f"lacks {flaw}" if isinstance(flaw, KeyError) else str(flaw)
 
 
@@ -209,29 +171,29 @@ def _row(paper: str, note: str, table: Mapping[str, Any], row: Sequence[Any]) ->
     labels, columns = table["labels"], table["columns"]
     if len(row) != len(labels) + len(columns):
         raise _Flaw(f"has {len(row)} entries, expected one per label and column: {len(labels)} + {len(columns)}")
-    said = {key: table[key] for key in (*_FACETS, "cases") if key in table}
+    facets = {key: table[key] for key in (*_FACETS, "cases") if key in table}
     named = dict(zip(labels, row, strict=False))
     return [
-        _figure(paper, (note, table.get("note", "")), number, {**said, **column, **named, "table": table["id"]})
+        _figure(paper, (note, table.get("note", "")), number, {**facets, **column, **named, "table": table["id"]})
         for column, number in zip(columns, row[len(labels) :], strict=True)
         if number != "-"
     ]
 
 
-def _figure(paper: str, notes: Sequence[str], printed: int | Decimal, said: Mapping[str, Any]) -> Figure:
+def _figure(paper: str, notes: Sequence[str], printed: int | Decimal, facets: Mapping[str, Any]) -> Figure:
     return Figure(
         paper=paper,
-        table=said["table"],
-        column=said["column"],
-        model=said["model"],
-        target=said.get("target"),
-        slice=said.get("slice"),
-        metric=said["metric"],
-        unit=said["unit"],
+        table=facets["table"],
+        column=facets["column"],
+        model=facets["model"],
+        target=facets.get("target"),
+        slice=facets.get("slice"),
+        metric=facets["metric"],
+        unit=facets["unit"],
         printed=_number(printed),
-        value=_value(printed, said["unit"]),
-        note=_joined(*notes, said.get("note", "")),
-        cases=said.get("cases"),
+        value=_value(printed, facets["unit"]),
+        note=_joined(*notes, facets.get("note", "")),
+        cases=facets.get("cases"),
     )
 
 
@@ -243,10 +205,10 @@ def _marked(found: Sequence[Figure], mark: Mapping[str, Any]) -> list[Figure]:
         raise _Flaw(f"corrects {sum(about)} figures, expected exactly one")
     if not any(about):
         raise _Flaw("matches no figure")
-    return [_told(figure, mark) if here else figure for figure, here in zip(found, about, strict=True)]
+    return [_with_mark(figure, mark) if here else figure for figure, here in zip(found, about, strict=True)]
 
 
-def _told(figure: Figure, mark: Mapping[str, Any]) -> Figure:
+def _with_mark(figure: Figure, mark: Mapping[str, Any]) -> Figure:
     note = _joined(figure.note, mark["why"])
     if "corrected" not in mark:
         return replace(figure, note=note)

@@ -51,11 +51,7 @@ def stem(name: str) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name is a relative path without ``..``, backslashes or control characters.
-
-    >>> is_plain("photos/1.jpg"), is_plain("../1.jpg"), is_plain("/etc/passwd")
-    (True, False, False)
-    """
+    """Return whether a name is a relative path without ``..``, backslashes or control characters."""
     return _UNSAFE.search(name) is None
 
 
@@ -141,14 +137,9 @@ class ImageFinder:
     folder has several files for one image, the file with exactly the requested name is taken, otherwise the first one
     by folder of the source, by depth and by name. If no folder has a file and one has the file ``TWINS``, the image's
     twin is taken: the same photograph in COCO or Visual Genome, possibly of another size.
-
-    >>> image = ImageFinder([]).find("visual7w", "v7w_2371044.jpg")
-    >>> image.key, image.where
-    ('v7w_2371044.jpg', '')
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        """Search these data folders."""
         self._folders = tuple(folders)
         self._searches: dict[str, _Search] = {}
         self._listings: dict[tuple[Path, Callable[[str], Identity], int], _Listing] = {}
@@ -158,12 +149,6 @@ class ImageFinder:
         """Return the image that a benchmark calls ``name``; the same object for the same name.
 
         A name never leads out of the image folders, because it is looked up among the files that were listed there.
-
-        Returns: an image whose key is ``name``. If there is no file for it, its ``load()`` raises MissingImageError.
-        Raises: UnknownNameError if the source is not in ``SOURCES``; DataError, which names ``file`` and ``record``,
-        if the name is not a string, is empty or absolute, or has ``..``, backslashes or control characters, if several
-        data folders, but not that of ``file``, have images of this name that differ, and if an image folder or
-        ``TWINS`` cannot be read.
         """
         search = self._searches.get(source) or self._search(source)
         homes = self._homes.get(file)
@@ -219,8 +204,6 @@ class ImageFinder:
 
 
 class _Listing:
-    """The image files in a folder, by the identity of their names."""
-
     def __init__(self, folder: Path, identity: Callable[[str], Identity], depth: int) -> None:
         self._folder = str(folder)
         # Nearly every image has one file, so a list is made only for an image that has more.
@@ -250,22 +233,16 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """One source in the data folders: the listings of each folder, and the images found so far by folders and name."""
-
     source: ImageFolders
     listings: Mapping[Path, tuple[_Listing, ...]]
     images: dict[tuple[tuple[Path, ...], str], LazyImage]
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """The folders that are searched."""
         return tuple(folder / place for folder in self.listings for place in self.source.folders)
 
     def path(self, identity: Identity, name: str, asked: _Asked) -> str | None:
-        """Return the file for ``identity`` whose name is most like ``name``; None if there is no file.
-
-        Raises: DataError, which names the file and record of ``asked``, if there are two of these that differ.
-        """
+        """Return the file for ``identity`` whose name is most like ``name``; None if there is no file."""
         paths: dict[str, tuple[bool, bool]] = {}
         for folders in (asked.homes, [folder for folder in self.listings if folder not in asked.homes]):
             for folder in folders:
@@ -283,12 +260,10 @@ class _Search:
 
 
 def _likeness(path: str, name: str) -> tuple[bool, bool]:
-    """How unlike a file's name is to the one that was asked for."""
     return not path.endswith(f"/{name}"), stem(path) != stem(name)
 
 
 def same_content(path: str, other: str) -> bool:
-    """Return whether two paths lead to one file, or to files of the same content."""
     try:
         return Path(path).samefile(other) or filecmp.cmp(path, other, shallow=False)
     except OSError:
@@ -296,10 +271,7 @@ def same_content(path: str, other: str) -> bool:
 
 
 def only_image(paths: Iterable[str], name: str, remedy: str, *, file: object, record: str | None) -> str | None:
-    """Return the file among ``paths`` for an image; None if there is none.
-
-    Raises: DataError, which names ``file``, ``record`` and two of the paths, if their contents differ.
-    """
+    """Return the file among ``paths`` for an image; None if there is none."""
     first, *others = sorted(paths) or [""]
     for other in others:
         if not same_content(first, other):
@@ -328,7 +300,6 @@ def _files(folder: Path, depth: int, prefix: str = "") -> Iterator[str]:
 
 
 def _shared_photographs(file: Path) -> Iterator[tuple[int, int]]:
-    """Yield (COCO id, VG id) from the file ``TWINS`` of a data folder, if there is one."""
     if not file.is_file():
         return
     content = read_json(file)

@@ -48,8 +48,6 @@ class ImagePaths:
         and if neither has it in ``images``; after that in the other data folders in the same way. The key is the path
         as ``plain_path`` spells it. If several data folders with files that name images have different images of this
         path, the name of the folder comes before it.
-
-        Raises: DataError if the name is not a path in a data folder, or means two images that differ.
         """
         if (known := self._images.get((record.file, name))) is None:
             known = self._images[record.file, name] = self._image(record, name)
@@ -104,7 +102,6 @@ class ImagePaths:
         return [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110  # a name that is too long is in no folder
 
     def _names(self, folder: Path) -> dict[str, list[str]]:
-        """The names in a folder by their NFC forms."""
         if folder not in self._listed:
             names: dict[str, list[str]] = {}
             with suppress(OSError):

@@ -28,44 +28,33 @@ _BROKEN_ZIP = (BadZipFile, OSError, KeyError, EOFError, ValueError, RuntimeError
 
 @dataclass(frozen=True, slots=True)
 class ZipLoad:
-    """Decodes the image in a member of a ZIP file."""
-
     file: str
     member: str
     key: str
 
     def __call__(self) -> Image:
-        """Return the image."""
         return _from_zip(self.file, self.member, self.key)
 
     def recipe(self) -> Recipe:
-        """Return the content of the ZIP file, and the member."""
         return ("zip", FileContent(self.file), self.member)
 
 
 @dataclass(frozen=True, slots=True)
 class TableLoad:
-    """Decodes the image in a row of a Parquet or Arrow file."""
-
     file: str
     column: str
     place: tuple[int, int]
     key: str
 
     def __call__(self) -> Image:
-        """Return the image."""
         return _from_table(self.file, self.column, self.place, self.key)
 
     def recipe(self) -> Recipe:
-        """Return the content of the file, and the place in it."""
         return ("parquet", FileContent(self.file), self.column, self.place)
 
 
 def zip_members(file: Path) -> dict[str, str]:
-    """Return the names of the images in a ZIP file, by their last parts without extension (``ex_0_img_0``).
-
-    Raises: DataError if the file is not a complete ZIP file.
-    """
+    """Return the names of the images in a ZIP file, by their last parts without extension (``ex_0_img_0``)."""
     if not file.is_file():  # reading a pipe would block for ever
         raise DataError(file, None, "is not a regular file", "put a file in its place")
     try:
@@ -82,24 +71,14 @@ def zip_image(key: str, file: Path, member: str) -> LazyImage:
 
 
 def table_image(key: str, file: Path, column: str, place: tuple[int, int]) -> LazyImage:
-    """Return the image in a column of structs ``{bytes, path}``, as Hugging Face's datasets stores it, or of bytes.
-
-    Args:
-        key: the image's key.
-        file: the Parquet file, or the Arrow file, whose name then ends with ``.arrow``.
-        column: the name of the column.
-        place: the number of the row group, or of the record batch, and of the row in it.
-    """
+    """Return the image in a column of structs ``{bytes, path}``, as Hugging Face's datasets stores it, or of bytes."""
     where = f"{file}, column {column}, row {place[1]} of row group {place[0]}"
     return LazyImage(key=key, load=TableLoad(str(file), column, place, key), where=where)
 
 
 @lru_cache(maxsize=4)  # mapped into memory, not read
 def arrow_batches(file: str) -> list[Any]:
-    """Return the record batches of an Arrow file, a stream as ``save_to_disk`` writes it or a random access file.
-
-    Raises: ArrowException or OSError if it is not a complete Arrow file.
-    """
+    """Return the record batches of an Arrow file, a stream as ``save_to_disk`` writes it or a random access file."""
     from pyarrow import ArrowInvalid, ipc, memory_map
 
     mapped = memory_map(file)

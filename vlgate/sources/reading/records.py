@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -41,11 +41,12 @@ def noting() -> Iterator[list[DataError]]:
             outer += noted
 
 
-def leave_out(error: DataError) -> None:
-    """Note the error of one record.
+def noted() -> bool:
+    """Return whether somebody notes errors now."""
+    return _NOTED.get() is not None
 
-    Raises: DataError, the error itself, if nobody notes errors, or if it is about a whole file.
-    """
+
+def leave_out(error: DataError) -> None:
     noted = _NOTED.get()
     if noted is None or error.record is None:
         raise error
@@ -53,18 +54,7 @@ def leave_out(error: DataError) -> None:
 
 
 def each(make: Callable[[Raw], Made], records: Iterable[Raw]) -> Iterator[Made]:
-    """Yield what ``make`` makes of each record; a record that it cannot read is left out and noted.
-
-    >>> def number(text):
-    ...     if not text.isdecimal():
-    ...         raise DataError("a.json", text, "expected a number", "correct it")
-    ...     return int(text)
-    >>> with noting() as errors:
-    ...     list(each(number, ["1", "x", "3"])), [error.record for error in errors]
-    ([1, 3], ['x'])
-
-    Raises: DataError for the first such record, if nobody notes errors.
-    """
+    """Yield what ``make`` makes of each record; a record that it cannot read is left out and noted."""
     for record in records:
         try:
             made = make(record)
@@ -76,20 +66,13 @@ def each(make: Callable[[Raw], Made], records: Iterable[Raw]) -> Iterator[Made]:
 
 # The records of a JSON file or a table: fields are read with a check of their type; a DataError names a wrong one.
 
-Places = frozenset[tuple[str, str]]
-_PASSED: ContextVar[Places] = ContextVar("_PASSED", default=frozenset())
 _COUNTED = ("no", "one", "two", "three", "four")
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(slots=True)
 class Record:
-    """One record of a file, whose fields are read with a check of their type.
-
-    >>> record = Record(Path("existence.json"), "existence_1", {"caption": "There are no people."})
-    >>> record.text("caption")
-    'There are no people.'
-    """
+    """One record of a file, whose fields are read with a check of their type."""
 
     file: Path
     id: str
@@ -97,11 +80,6 @@ class Record:
     remedy: str = FETCH_AGAIN
 
     def text(self, field: str) -> str:
-        """Return the string in ``field``.
-
-        Raises: DataError if the field is missing, not a string, blank, or holds half of a surrogate pair, which JSON
-        can express but UTF-8 cannot.
-        """
         value = self.fields.get(field)
         if type(value) is not str:
             self.reject(field, "a string")
@@ -112,44 +90,24 @@ class Record:
         return value
 
     def count(self, field: str) -> int:
-        """Return the integer of at least 0 in ``field``.
-
-        Raises: DataError if the field is missing, negative or not an integer (true and false are not integers).
-        """
         value = self.fields.get(field)
         if type(value) is not int or value < 0:
             self.reject(field, "an integer of at least 0")
         return value
 
     def number(self, field: str) -> int:
-        """Return the integer of at least 0 in ``field``, which may also be a string of digits.
-
-        Raises: DataError if the field is missing or something else.
-
-        >>> Record(Path("test.parquet"), "in row 0", {"question_id": "12"}).number("question_id")
-        12
-        """
+        """Return the integer of at least 0 in ``field``, which may also be a string of digits."""
         value = self.fields.get(field)
         return int(value) if type(value) is str and re.fullmatch("[0-9]{1,18}", value) else self.count(field)
 
     def nested(self, field: str) -> Record:
-        """Return the object in ``field`` as a record whose id ends with the field's name.
-
-        Raises: DataError if the field is missing or not an object.
-        """
         value = self.fields.get(field)
         if type(value) is not dict:
             self.reject(field, "an object")
         return Record(self.file, f"{self.id}, field {field!r}", value, self.remedy)
 
     def texts(self, field: str, number: int | None = None) -> tuple[str, ...]:
-        """Return the strings of the list in ``field``: one or more, or exactly ``number``.
-
-        Raises: DataError if the field is missing or not such a list, or if one of the strings would not do as a field.
-
-        >>> Record(Path("cases.jsonl"), "on line 1", {"foils": ["a cat", "a hat"]}).texts("foils", 2)
-        ('a cat', 'a hat')
-        """
+        """Return the strings of the list in ``field``: one or more, or exactly ``number``."""
         values = self.fields.get(field)
         if type(values) is not list or not values or (number is not None and len(values) != number):
             self.reject(field, "a list of strings" if number is None else f"a list of {_COUNTED[number]} strings")
@@ -157,63 +115,59 @@ class Record:
         part = Record(self.file, f"{self.id}, field {field!r}", dict(zip(names, values, strict=True)), self.remedy)
         return tuple(part.text(name) for name in names)
 
+    @property
+    def record(self) -> Record:
+        """The record itself, beside rows and groups of rows that have one."""
+        return self
+
     def error(self, expected: str, remedy: str = "") -> DataError:
-        """Return an error that names this file and record, for the caller to raise."""
         return DataError(self.file, self.id, expected, remedy or self.remedy)
 
     def reject(self, field: str, wanted: str) -> NoReturn:
-        """Raise the error that says that ``field`` is missing, or what it holds instead of ``wanted``.
-
-        Raises: DataError, always.
-        """
         if field not in self.fields:
             raise self.error(f"field {field!r} is missing ({instead_of(field, self.fields)})")
         raise self.error(f"field {field!r} is {shown(self.fields[field])}, expected {wanted}")
 
 
 def keyed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
-    """Yield the records of a file that is one object ``{id: record}``, in the file's order.
-
-    Raises: DataError in the same cases as ``read_members``, and if a record is not an object.
-    """
-    members = ((name, fields) for name, fields in read_members(file, remedy) if not _passed(file, name))
-    yield from each(lambda member: _record(file, *member, remedy), members)
+    """Yield the records of a file that is one object ``{id: record}``, in the file's order."""
+    yield from each(lambda member: _record(file, *member, remedy), read_members(file, remedy))
 
 
-def listed_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
+def listed_records(file: Path, remedy: str = FETCH_AGAIN, fields: Sequence[str] = ()) -> Iterator[Record]:
     """Yield the records of a file that is one list; the id of a record is its position, from 0.
 
-    Raises: DataError in the same cases as ``read_json``, and if the file is not a list or a record not an object.
+    With ``fields``, each record is a list of so many values, which get these names.
     """
     content = read_json(file, remedy)
     if type(content) is not list:
         raise DataError(file, None, f"is {shown(content)}, expected a list of records", remedy)
-    members = ((str(number), fields) for number, fields in enumerate(content) if not _passed(file, str(number)))
-    yield from each(lambda member: _record(file, *member, remedy), members)
+
+    def record(member: tuple[str, Any]) -> Record:
+        name, value = member
+        if not fields:
+            return _record(file, name, value, remedy)
+        if type(value) is not list or len(value) != len(fields):
+            raise DataError(file, name, f"is {shown(value)}, expected a list of {', '.join(fields)}", remedy)
+        return Record(file, name, dict(zip(fields, value, strict=True)), remedy)
+
+    yield from each(record, ((str(number), value) for number, value in enumerate(content)))
 
 
 def lined_records(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[Record]:
-    """Yield the records of a file of JSON lines; the id of a record is its line, from 1. Blank lines are skipped.
-
-    Raises: DataError with ``remedy``, in the same cases as ``read_json``, and if a line is not an object. The last line
-        must be JSON even if errors are noted: a file that was cut off lacks more than that line.
-    """
+    """Yield the records of a file of JSON lines; the id of a record is its line, from 1. Blank lines are skipped."""
     text = read_text(file, remedy)
     start = 0
     for number, line in enumerate(text.split("\n"), 1):
-        if line and not line.isspace() and not _passed(file, f"on line {number}"):
+        if line and not line.isspace():
             yield from _line(file, text, slice(start, start + len(line)), number, remedy)
         start += len(line) + 1
 
 
 def celled_records(file: Path, column: str, remedy: str) -> Iterator[Record]:
-    """Yield the records of a table of comma- or tab-separated values; the id of a record is its line, from 1.
-
-    Raises: DataError with ``remedy``, in the same cases as ``read_cells``.
-    """
+    """Yield the records of a table of comma- or tab-separated values; the id of a record is its line, from 1."""
     for line, cells in read_cells(file, column, remedy):
-        if not _passed(file, f"on line {line}"):
-            yield Record(file, f"on line {line}", cells, remedy)
+        yield Record(file, f"on line {line}", cells, remedy)
 
 
 def _line(file: Path, text: str, part: slice, number: int, remedy: str) -> Iterator[Record]:
@@ -221,33 +175,11 @@ def _line(file: Path, text: str, part: slice, number: int, remedy: str) -> Itera
         fields = parsed(file, text, part, remedy)
     except DataError as error:
         error.record = f"on line {number}"  # its message names the column, too
-        if not text[part.stop :].strip():
+        if remedy == FETCH_AGAIN and not text[part.stop :].strip():  # a download that was cut off lacks more
             raise
         leave_out(error)
     else:
         yield from each(partial(_record, file, f"on line {number}", remedy=remedy), [fields])
-
-
-@contextmanager
-def passing_over(places: Places) -> Iterator[None]:
-    """Leave out some records while files are read, each given by its file and by its id as an error names it."""
-    token = _PASSED.set(places)
-    try:
-        yield
-    finally:
-        _PASSED.reset(token)
-
-
-def passed_over() -> Places:
-    """Return the records that are left out now."""
-    return _PASSED.get()
-
-
-def _passed(file: Path, name: str) -> bool:
-    places = _PASSED.get()
-    if not places:  # as in every run
-        return False
-    return any(where == str(file) and (one == name or one.startswith(f"{name}, ")) for where, one in places)
 
 
 def _record(file: Path, name: str, fields: Any, remedy: str = FETCH_AGAIN) -> Record:

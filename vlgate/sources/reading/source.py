@@ -1,17 +1,30 @@
-"""What each source starts from: the options of the run, its file in the data folders, the requests of a quad."""
+"""What each source starts from: the options of the run, its files in the data folders, the cases of its records."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.image_finder import ImageFinder
-from vlgate.types import LazyImage, Match
+from vlgate.sources.reading.records import Record, each
+from vlgate.sources.reading.text_files import collector_paused
+from vlgate.types import Capability, Case, LazyImage, Match, Request, Shape, Task
+
+
+class WithRecord(Protocol):
+    """What becomes one case, with the record that errors name."""
+
+    @property
+    def record(self) -> Record: ...
+
+
+Item = TypeVar("Item", bound=WithRecord)
+
 
 # The options that every source reads its tasks by.
 
@@ -35,7 +48,6 @@ class ReadOptions:
     missing_images: Literal["fail", "skip"] = "fail"
 
     def __post_init__(self) -> None:
-        """Sort the folders."""
         once = {os.path.realpath(folder): folder for folder in reversed(self.folders)}
         object.__setattr__(self, "folders", tuple(once[real] for real in sorted(once)))
 
@@ -44,24 +56,172 @@ class ReadOptions:
         """The finder of images in the folders; all sources share it, so each folder is listed once."""
         return ImageFinder(self.folders)
 
+    def find(self, source: str) -> Find:
+        """Return what finds the images of one source by the names that records have for them."""
+        finder = self.images
+        return lambda record, name: finder.find(source, name, file=record.file, record=record.id)
+
 
 # Finding a benchmark's file in the user's data folders.
 
 
 def only_file(folders: Iterable[Path], *names: str) -> Path | None:
-    """Return the file that a data folder has under one of the names; None if there is no such file.
+    """Return the file that a data folder has under one of the names; None if there is no such file."""
+    paths = [folder / name for folder in folders for name in names]
+    files = list({path.resolve(): path for path in paths if path.exists()}.values())  # a file reached twice is one
+    if len(files) > 1:
+        raise DataError(files[0], None, f"is also in {files[1]}", "keep one of them, or give one data folder only")
+    return files[0] if files else None
 
-    >>> only_file([Path("nowhere")], "bla/annotations/coordination_captions.json") is None
-    True
 
-    Raises: DataError if there are several files. A file that is reached twice, by a link or because a folder is given
-    twice, counts once.
+# Sources of tasks, and the table of those whose files hold one case per record.
+
+Find = Callable[[Record, str], LazyImage]
+"""Returns the image that a record calls by a name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A reader of tasks: of a benchmark's release, of the drawn scenes, or of a user's own files.
+
+    ``read`` makes the wanted tasks whose files are in the data folders. ``shapes`` has the shape of each task by id; it
+    is a function of the data folders if the ids are in a user's files. ``take`` names the files to take for a benchmark
+    whose folder holds only others.
     """
-    places = [folder / name for folder in folders for name in names]
-    found = list({place.resolve(): place for place in places if place.exists()}.values())
-    if len(found) > 1:
-        raise DataError(found[0], None, f"is also in {found[1]}", "keep one of them, or give one data folder only")
-    return found[0] if found else None
+
+    read: Callable[[ReadOptions], Iterable[Task]]
+    shapes: Mapping[str, Shape] | Callable[[tuple[Path, ...]], Mapping[str, Shape]]
+    take: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRow:
+    """A row of a benchmark's table: one task.
+
+    ``places`` are the paths that its file may have in a data folder, if it has one of its own. ``images`` is the source
+    of its images, a name in ``image_finder.SOURCES``.
+    """
+
+    id: str
+    shape: Shape
+    capability: Capability
+    places: tuple[str, ...] = ()
+    images: str = ""
+
+    def file(self, options: ReadOptions) -> Path | None:
+        """Return the file if the task is wanted and a data folder has it."""
+        return only_file(options.folders, *self.places) if options.wanted(self.id) else None
+
+    def task(self, cases: Iterable[Case], note: str = "", left_out: Mapping[str, int] | None = None) -> Task:
+        """Return the task with these cases, which are made here, while the garbage collector is paused."""
+        with collector_paused():
+            made = tuple(cases)
+        return Task(
+            id=self.id, capability=self.capability, shape=self.shape, cases=made, note=note, left_out=left_out or {}
+        )
+
+
+def task_rows(
+    task: str,
+    names: Iterable[str] | Mapping[str, str],
+    places: str = "",
+    *,
+    shape: Shape,
+    capability: Capability,
+    images: str = "",
+) -> dict[str, TaskRow]:
+    """Return the rows of tasks that differ in a name, by these names.
+
+    The name takes the place of ``{}`` in the id ``task``; in ``places``, which stand apart by spaces, its value does if
+    ``names`` is a mapping.
+    """
+    values = names if isinstance(names, Mapping) else {name: name for name in names}
+    return {
+        name: TaskRow(
+            id=task.format(name),
+            shape=shape,
+            capability=capability,
+            places=tuple(place.replace("{}", value) for place in places.split()),
+            images=images,
+        )
+        for name, value in values.items()
+    }
+
+
+def shapes_of(rows: Iterable[TaskRow]) -> dict[str, Shape]:
+    """Return the shapes of the tasks of a table by their ids."""
+    return {row.id: row.shape for row in rows}
+
+
+def present(options: ReadOptions, rows: Iterable[TaskRow]) -> Iterator[tuple[TaskRow, Path]]:
+    """Yield the wanted tasks of a table whose file a data folder holds, with the file."""
+    for row in rows:
+        if (file := row.file(options)) is not None:
+            yield row, file
+
+
+def _plain_cases(records: Iterable[Record], case: Callable[[Record, Find], Case], find: Find) -> Iterator[Case]:
+    return each(lambda record: case(record, find), records)
+
+
+def plain(
+    *rows: TaskRow, records: Callable[[Path], Iterable[Record]], case: Callable[[Record, Find], Case], take: str
+) -> Source:
+    """Return the source of tasks whose files hold one case per record."""
+
+    def read(options: ReadOptions) -> Iterator[Task]:
+        for row, file in present(options, rows):
+            yield row.task(_plain_cases(records(file), case, options.find(row.images)))
+
+    return Source(read=read, shapes=shapes_of(rows), take=take)
+
+
+# The cases that records become.
+
+
+def case_of(
+    record: Record,
+    requests: Iterable[Request],
+    truths: tuple[bool | str, ...],
+    *,
+    name: str | None = None,
+    tags: Mapping[str, str] | None = None,
+) -> Case:
+    """Return a case that comes from a record; its id is the record's unless it has a name."""
+    return Case(
+        id=record.id if name is None else name,
+        requests=tuple(requests),
+        truths=truths,
+        tags=tags or {},
+        origin=f"{record.file.name}, record {record.id}",
+    )
+
+
+def texts_about(image: LazyImage, texts: Iterable[str]) -> tuple[Match, ...]:
+    """Return a request for each text about one image."""
+    return tuple(Match(image=image, text=text) for text in texts)
+
+
+def pair_of(record: Record, image: LazyImage, fields: tuple[str, str], tags: Mapping[str, str] | None = None) -> Case:
+    """Return the case of a true and a false text about one image, two fields of a record."""
+    return case_of(record, texts_about(image, map(record.text, fields)), (True, False), tags=tags)
+
+
+def distinct(make: Callable[[Item], Case], items: Iterable[Item], field: str = "id") -> Iterator[Case]:
+    """Yield the case of each item; an item whose case has the id of an earlier one cannot be read.
+
+    ``field`` is the name of the id in messages.
+    """
+    taken: set[str] = set()
+
+    def case(item: Item) -> Case:
+        made = make(item)
+        if made.id in taken:
+            raise item.record.error(f"{field} {made.id} is repeated")
+        taken.add(made.id)
+        return made
+
+    yield from each(case, items)
 
 
 # The requests of two images and a caption of each, in the order that the shape ``quad`` fixes.
@@ -78,3 +238,16 @@ def quad_requests(images: Sequence[LazyImage], captions: Sequence[str]) -> tuple
     [('1.jpg', 'b'), ('2.jpg', 'a')]
     """
     return tuple(Match(image=image, text=caption) for image in images for caption in captions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictured:
+    """A record and the images of its case."""
+
+    record: Record
+    images: tuple[LazyImage, ...]
+
+    def quad(self, captions: tuple[str, str], name: str | None = None, tags: Mapping[str, str] | None = None) -> Case:
+        """Return the case of two images and a caption of each, the fields ``captions`` of the record."""
+        requests = quad_requests(self.images, [self.record.text(field) for field in captions])
+        return case_of(self.record, requests, QUAD_TRUTHS, name=name, tags=tags)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.images.files import file_image, missing_image
 from vlgate.sources.reading.image_finder import is_plain
 from vlgate.sources.reading.packed import arrow_batches, table_image
 from vlgate.sources.reading.records import Record, each
-from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.source import Item, ReadOptions, TaskRow
 from vlgate.sources.reading.text_files import FETCH_AGAIN
-from vlgate.types import Case, LazyImage
+from vlgate.types import Case, LazyImage, Task
 
 # Data sets of the Hugging Face hub, fetched with the user's own token if a protocol needs them.
 
@@ -29,14 +29,7 @@ _REMEDY = (
 
 
 def dataset_folder(name: str, patterns: list[str]) -> Path:
-    """Return the folder with the local copy of a data set; files that are not in the hub's cache are fetched first.
-
-    Args:
-        name: the data set's name, such as ``facebook/winoground``.
-        patterns: glob patterns of the files that are needed.
-
-    Raises: DataError, with the hub's own reason, if the data set cannot be fetched.
-    """
+    """Return the folder with the local copy of a data set; files that are not in the hub's cache are fetched first."""
     try:
         from huggingface_hub import snapshot_download
 
@@ -79,7 +72,6 @@ class Row:
     outside: frozenset[str] = frozenset()
 
     def image(self, key: str, column: str) -> LazyImage:
-        """Return the image in a column of the row; it is decoded when a model asks for it."""
         table = self.record.file
         if column not in self.outside or column not in self.paths:
             return table_image(key, table, column, self.place)
@@ -90,11 +82,7 @@ class Row:
 
 
 def table_files(places: Iterable[Path], kinds: Sequence[str] = KINDS) -> list[Path]:
-    """Return the files of the table that one of the folders holds, in the order of their names.
-
-    Raises: DataError if two of the folders hold such files, or one folder holds those of two kinds. A folder that is
-        reached twice counts once.
-    """
+    """Return the files of the table that one of the folders holds, in the order of their names."""
     parts = [sorted(place.glob(kind)) for place in places for kind in kinds]
     found = list({os.path.realpath(files[0]): files for files in parts if files}.values())
     if len(found) > 1:
@@ -104,15 +92,7 @@ def table_files(places: Iterable[Path], kinds: Sequence[str] = KINDS) -> list[Pa
 
 
 def table_rows(files: Iterable[Path], images: Sequence[str], remedy: str = FETCH_AGAIN) -> Iterator[Row]:
-    """Yield the rows of a table, in the order of its files.
-
-    Args:
-        files: its Parquet or Arrow files.
-        images: the columns with images: structs with the field ``bytes``, or plain bytes.
-        remedy: what to do if a file does not have these columns.
-
-    Raises: DataError, which names the file, if a file is not complete or lacks one of these columns.
-    """
+    """Yield the rows of a table, in the order of its files."""
     number = 0
     for file in files:
         with _opened(file) as table:
@@ -133,21 +113,19 @@ def table_rows(files: Iterable[Path], images: Sequence[str], remedy: str = FETCH
             number += 1
 
 
-def column_names(file: Path) -> list[str]:
-    """Return the names of a table's columns.
-
-    Raises: DataError, which names the file, if it is not a complete Parquet or Arrow file.
-    """
-    with _opened(file) as table:
+def column_names(file: Path, remedy: str = FETCH_AGAIN) -> list[str]:
+    with _opened(file, remedy) as table:
         return list(table.schema.names)
 
 
-def class_names(file: Path, column: str) -> list[str]:
-    """Return the names of the classes that a column of numbers stands for, as datasets keeps them in the file.
+def all_rows(file: Path, remedy: str) -> list[dict[str, Any]]:
+    """Return the rows of a table with all their columns."""
+    with _opened(file, remedy) as table:
+        return table.rows(table.schema.names)
 
-    Returns: the names; an empty list if the file has none.
-    Raises: DataError, which names the file, if it is not a complete Parquet or Arrow file.
-    """
+
+def class_names(file: Path, column: str) -> list[str]:
+    """Return the names of the classes that a column of numbers stands for, as datasets keeps them in the file."""
     with _opened(file) as table:
         kept = (table.schema.metadata or {}).get(b"huggingface", b"{}")
     try:
@@ -158,8 +136,6 @@ def class_names(file: Path, column: str) -> list[str]:
 
 
 class _Parquet:
-    """A Parquet file: its schema, the sizes of its row groups, and its rows."""
-
     def __init__(self, file: Path) -> None:
         from pyarrow.parquet import ParquetFile
 
@@ -170,7 +146,6 @@ class _Parquet:
         self.sizes = [self._file.metadata.row_group(group).num_rows for group in groups]
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the values of some columns, in all rows."""
         return list(self._file.read(columns=columns).to_pylist())
 
     def without_bytes(self, column: str) -> set[int]:
@@ -187,13 +162,10 @@ class _Parquet:
         return found
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 
 class _Arrow:
-    """An Arrow file: its schema, the sizes of its record batches, and its rows; it is mapped into memory."""
-
     def __init__(self, file: Path) -> None:
         import pyarrow as pa
 
@@ -202,7 +174,6 @@ class _Arrow:
         self.sizes = [batch.num_rows for batch in self._batches]
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the values of some columns, in all rows."""
         plain = [name for name in columns if "." not in name or name in self.schema.names]
         found = [row for batch in self._batches for row in batch.select(plain).to_pylist()]
         for name in (name.removesuffix(".path") for name in columns if name not in plain):
@@ -225,7 +196,7 @@ class _Arrow:
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[_Parquet | _Arrow]:
+def _opened(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[_Parquet | _Arrow]:
     """Open a table; what pyarrow raises in the body is an error of the file."""
     from pyarrow import ArrowException
 
@@ -237,7 +208,7 @@ def _opened(file: Path) -> Iterator[_Parquet | _Arrow]:
         table = _Arrow(file) if kind == "Arrow" else _Parquet(file)
         yield table
     except (ArrowException, OSError, UnicodeDecodeError) as error:
-        raise DataError(file, None, f"is not a complete {kind} file ({error})", FETCH_AGAIN) from None
+        raise DataError(file, None, f"is not a complete {kind} file ({error})", remedy) from None
     finally:
         if table is not None:
             table.close()
@@ -303,16 +274,7 @@ _INSIDE = ("", "data", "data/test", "test")
 
 
 def release_files(options: ReadOptions, benchmark: str, hub: str, kinds: Sequence[str] = KINDS) -> list[Path]:
-    """Return the files of a release; an empty list if there are none.
-
-    Args:
-        options: with the data folders, and perhaps the protocol ``<benchmark>_hub``, which fetches the release.
-        benchmark: its name, which is that of its folder in a data folder.
-        hub: the name of the data set on the hub.
-        kinds: the patterns of the files' names.
-
-    Raises: DataError if the release is in two places, or cannot be fetched.
-    """
+    """Return the files of a release; an empty list if there are none."""
     fetched = (
         [dataset_folder(hub, list(kinds) + [f"**/{kind}" for kind in kinds])]
         if (f"{benchmark}_hub" in options.protocols)
@@ -322,42 +284,36 @@ def release_files(options: ReadOptions, benchmark: str, hub: str, kinds: Sequenc
     return table_files([folder / place for folder in whole for place in _INSIDE], kinds)
 
 
-class WithRecord(Protocol):
-    """A row of a table, or several rows that make one case."""
-
-    @property
-    def record(self) -> Record:
-        """The fields, and the place that errors name."""
+def refuse_both(file: Path | None, tables: Sequence[Path]) -> None:
+    """Refuse cases that a data folder holds in the authors' file and in tables."""
+    if file is not None and tables:
+        raise DataError(file, None, f"is the release, and so is {tables[0]}", "keep one of them")
 
 
-Item = TypeVar("Item", bound=WithRecord)
-
-
-def by_kind(
-    make: Callable[[Item], Case], items: Iterable[Item], kind_of: Callable[[Record], str], wanted: Collection[str]
-) -> dict[str, tuple[Case, ...]]:
-    """Return the cases of each wanted kind, if the rows of one table are of several kinds.
-
-    Args:
-        make: makes the case of a row; it is called for the wanted kinds only.
-        items: the rows.
-        kind_of: returns the kind of a row, or raises DataError.
-        wanted: the kinds to keep.
-
-    Raises: DataError if a row cannot be read, or if the id of a case is repeated in its kind.
-    """
-    cases: dict[str, dict[str, Case]] = {kind: {} for kind in wanted}
+def tasks_by_kind(
+    items: Iterable[Item],
+    column: str,
+    make: Callable[[Item], Case],
+    rows: Mapping[str, TaskRow],
+    wanted: Callable[[str], bool],
+    note: str = "",
+) -> Iterator[Task]:
+    """Yield the tasks that have cases among the rows of one table."""
+    cases: dict[str, dict[str, Case]] = {kind: {} for kind, row in rows.items() if wanted(row.id)}
 
     def add(item: Item) -> None:
-        """Add the case of a row to those of its kind."""
-        kind = kind_of(item.record)
+        kind = item.record.text(column).strip().lower()
+        if kind not in rows:
+            item.record.reject(column, " or ".join(map(repr, rows)))
         if kind in cases:
             case = make(item)
             if cases[kind].setdefault(case.id, case) is not case:
                 raise item.record.error(f"id {case.id} is repeated")
 
-    deque(each(add, items), maxlen=0)
-    return {kind: tuple(found.values()) for kind, found in cases.items()}
+    deque(each(add, items if cases else ()), maxlen=0)
+    for kind, made in cases.items():
+        if made:
+            yield rows[kind].task(made.values(), note=note)
 
 
 def other_form(options: ReadOptions, *patterns: str) -> str:

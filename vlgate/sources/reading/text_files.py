@@ -30,10 +30,6 @@ def read_json(file: Path, remedy: str = FETCH_AGAIN) -> Any:
 
     This is stricter than ``json.load``: a repeated key in an object is an error, and so are NaN and Infinity, which
     JSON does not have. A byte order mark is allowed.
-
-    Returns: dicts, lists, strings, numbers, booleans and None.
-    Raises: DataError, which names the line and column, if the file is missing, unreadable, empty, not UTF-8, cut off
-    or otherwise not JSON.
     """
     text = read_text(file, remedy)
     with collector_paused():
@@ -41,11 +37,7 @@ def read_json(file: Path, remedy: str = FETCH_AGAIN) -> Any:
 
 
 def read_members(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values of the object that a JSON file holds, one by one, so that few are in memory at once.
-
-    Raises: DataError in the same cases as ``read_json``, but after the members before that place; and if the file holds
-        something else than an object.
-    """
+    """Yield the names and values of the object in a JSON file one by one, so that few are in memory at once."""
     text = read_text(file, remedy)
     try:
         yield from _members(text)
@@ -104,10 +96,7 @@ class _UnwantedError(ValueError):
 
 
 def parsed(file: Path, text: str, part: slice, remedy: str, *, constants: bool = False) -> Any:
-    """Return the value that a part of a file's text holds; ``constants`` allows NaN and Infinity.
-
-    Raises: DataError with ``remedy``, in the same cases as ``read_json``.
-    """
+    """Return the value that a part of a file's text holds; ``constants`` allows NaN and Infinity."""
     try:
         return json.loads(text[part], object_pairs_hook=_unique, parse_constant=None if constants else _no_constant)
     except json.JSONDecodeError as error:
@@ -121,10 +110,6 @@ def parsed(file: Path, text: str, part: slice, remedy: str, *, constants: bool =
 
 
 def read_text(file: Path, remedy: str) -> str:
-    """Return a file's text, which is never empty or blank.
-
-    Raises: DataError if the file is missing, unreadable, empty or not UTF-8; ``remedy`` is for a broken file.
-    """
     try:
         if file.exists() and not file.is_file() and not file.is_dir():  # reading a pipe would block for ever
             raise DataError(file, None, "is not a regular file", "put a file in its place")
@@ -197,9 +182,6 @@ def read_cells(file: Path, column: str, remedy: str) -> Iterator[tuple[int, dict
     The first line names the columns. Values are separated by commas, semicolons or tabs: by those with which the first
     line has a column named ``column``, or if that is empty, by those with which it has the most columns. Blank cells
     and blank lines are left out.
-
-    Raises: DataError with ``remedy`` if the file is not UTF-8, has no such column or a column twice, a row has more
-        cells than there are columns, or a quotation mark is not closed.
     """
     text = read_text(file, remedy)
     excel = _EXCEL.match(text)
@@ -235,7 +217,6 @@ def _columns(file: Path, text: str, column: str, remedy: str) -> tuple[str, list
 
 
 def check_columns(file: Path, columns: Sequence[str]) -> None:
-    """Raise a DataError if a table has two columns of one name."""
     twice = next((name for name in columns if name and columns.count(name) > 1), None)
     if twice is not None:
         raise DataError(file, "on line 1", f"has the column {twice!r} twice", "rename one of them")

@@ -15,7 +15,7 @@ from vlgate import fixtures
 from vlgate.errors import DataError
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.sources.graphs.generated import GENERATED
-from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.reading.source import ReadOptions, Source, TaskRow, shapes_of
 from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, Shape, Task, images_of
 
 if TYPE_CHECKING:
@@ -33,10 +33,7 @@ WRITTEN = (1980, 1, 1, 0, 0, 0)  # the earliest time that an archive can hold
 
 
 def shipped(task_ids: Iterable[str]) -> Iterator[Task]:
-    """Read the tasks of these ids, in their order; their images are drawn when they are loaded.
-
-    Raises: DataError if the file lacks one.
-    """
+    """Read the tasks of these ids, in their order; their images are drawn when they are loaded."""
     with ZipFile(FILE) as archive:
         there = frozenset(archive.namelist())
         for task_id in task_ids:
@@ -53,18 +50,15 @@ def shipped_version() -> str:
 
 
 def read_contents() -> dict[str, bytes]:
-    """Return the members of the file by name."""
     with ZipFile(FILE) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def contents(tasks: Iterable[Task]) -> dict[str, bytes]:
-    """Return the members of the file by name, for tasks whose images are drawn, with or without a perturbation."""
     return {_member(task.id): _packed(task) for task in tasks}
 
 
 def write(members: Mapping[str, bytes], file: Path = FILE) -> None:
-    """Write the members into an archive."""
     with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=9) as archive:
         for name, content in members.items():
             archive.writestr(ZipInfo(name, WRITTEN), content, ZIP_DEFLATED)
@@ -182,25 +176,10 @@ def _request(image: LazyImage, text: str, choices: Sequence[str] | None = None) 
 # The tasks about the drawn scenes, which need no data folder.
 
 _FOILS = (
-    "existence",
-    "plurality",
-    "counting-balanced",
-    "counting-small",
-    "counting-adversarial",
-    "relations",
-    "depth",
-    "action-replacement",
-    "actant-swap",
-    "coreference",
-    "foil-it",
-    "attributes",
-    "object-size",
-    "object-location",
-    "attribute-material",
-    "attribute-size",
-    "attribute-state",
-    "relation-action",
-)
+    "existence plurality counting-balanced counting-small counting-adversarial relations depth action-replacement "
+    "actant-swap coreference foil-it attributes object-size object-location attribute-material attribute-size "
+    "attribute-state relation-action"
+).split()
 SHAPES: Mapping[str, Shape] = MappingProxyType(
     {
         **{f"scenes/{name}": "pair" for name in _FOILS},
@@ -217,11 +196,7 @@ SHIPPED_SEED = 0
 
 
 def read(options: ReadOptions) -> Iterator[Task]:
-    """Yield the wanted tasks for the seed ``options.seed``; no image is drawn, and no folder is read.
-
-    The tasks of seed 0 are those of the shipped file, so that their figures can be compared between releases; those of
-    other seeds are made. They come in the order of ``TASKS``.
-    """
+    # Those of seed 0 are read, not made, so that their figures can be compared between releases.
     wanted = [task_id for task_id in TASKS if options.wanted(task_id)]
     if options.seed == SHIPPED_SEED:
         yield from shipped(wanted)
@@ -231,8 +206,31 @@ def read(options: ReadOptions) -> Iterator[Task]:
         yield from make(wanted, options.seed)
 
 
+SCENES = Source(read=read, shapes=SHAPES)
+
+
 def graphs(task: Task) -> dict[str, Graph]:
     """Return the scene graphs of a task's drawn images, by image key, in the format of GQA's JSON."""
     requests = (request for case in task.cases for request in case.requests)
     images = (image for request in requests for image in images_of(request))
     return {image.key: image.load.graph for image in images if isinstance(image.load, Drawing)}
+
+
+# Counterfactual images and their normal twins, drawn for any seed; asked only if ``--suite`` names them.
+
+
+_QUESTIONS = TaskRow(id="counterfactual/questions", shape="twin_questions", capability="directional")
+_CAPTIONS = TaskRow(id="counterfactual/captions", shape="twin_captions", capability="foil")
+
+
+def _counterfactual(options: ReadOptions) -> Iterator[Task]:
+    if not options.wanted(_QUESTIONS.id) and not options.wanted(_CAPTIONS.id):
+        return
+    from vlgate.fixtures.scenes import twins  # it loads the looks of all things
+
+    for row, cases in ((_QUESTIONS, twins.questions), (_CAPTIONS, twins.captions)):
+        if options.wanted(row.id):
+            yield row.task(cases(options.seed))
+
+
+COUNTERFACTUAL = Source(read=_counterfactual, shapes=shapes_of([_QUESTIONS, _CAPTIONS]))

@@ -1,0 +1,459 @@
+"""Captions that are true or false of one image: SugarCrepe, SugarCrepe++, FOIL it!, ARO, VSR, What'sUp.
+
+The files are read as the authors release them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from vlgate.errors import DataError
+from vlgate.images.files import region_of
+from vlgate.sources.reading.image_finder import coco_id, is_plain, stem
+from vlgate.sources.reading.records import Record, each, keyed_records, lined_records, listed_records
+from vlgate.sources.reading.source import (
+    Find,
+    ReadOptions,
+    Source,
+    case_of,
+    distinct,
+    pair_of,
+    plain,
+    present,
+    shapes_of,
+    task_rows,
+    texts_about,
+)
+from vlgate.sources.reading.tables import Row, class_names, other_form, refuse_both, table_files, table_rows
+from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
+from vlgate.types import Case, LazyImage, Task
+
+# SugarCrepe: captions and fluent, plausible negatives that add, replace or swap an object, attribute or relation.
+#
+# Hsieh et al. 2023, "SugarCrepe: Fixing Hackable Benchmarks for Vision-Language Compositionality"
+# (https://github.com/RAIVNLab/sugar-crepe, or Parquet files of the Hugging Face hub with the images inside). A case is
+# (image, caption), (image, negative caption); its id is the item's key, or the number of its row. The images are
+# COCO's (val2017).
+
+_HUB = "HuggingFaceM4/SugarCrepe_<kind>"
+_COLUMNS = f"take the Parquet files of {_HUB}, or <kind>.json of https://github.com/RAIVNLab/sugar-crepe"
+FIRST = "the file does not name the classes of true_label: the first of tested_labels is the caption, as in the release"
+_SUGARCREPE = task_rows(
+    "sugarcrepe/{}",
+    "add_att add_obj replace_att replace_obj replace_rel swap_att swap_obj".split(),
+    "sugarcrepe/data/{}.json sugarcrepe/{}.json",
+    shape="pair",
+    capability="foil",
+)
+
+
+def _sugarcrepe(options: ReadOptions) -> Iterator[Task]:
+    for kind, row in _SUGARCREPE.items():
+        if not options.wanted(row.id):
+            continue
+        file, tables = row.file(options), _sugarcrepe_tables(options.folders, kind)
+        refuse_both(file, tables)
+        if file is not None:
+            yield row.task(each(partial(_sugarcrepe_case, find=options.find("coco")), keyed_records(file)))
+        elif tables:
+            yield _sugarcrepe_table(kind, tables)
+
+
+def _sugarcrepe_case(record: Record, find: Find) -> Case:
+    return pair_of(record, find(record, record.text("filename")), ("caption", "negative_caption"))
+
+
+def _sugarcrepe_tables(folders: Sequence[Path], kind: str) -> list[Path]:
+    """The Parquet files of a kind, whose name is in that of the file or of its folder."""
+    tops = [folder / "sugarcrepe" for folder in folders]
+    named = [path for top in tops for path in sorted(top.glob(f"*{kind}")) if path.is_dir()]
+    named += [folder / f"SugarCrepe_{kind}" for folder in folders]
+    flat = table_files([top / part for top in tops for part in ("", "data")], (f"*{kind}*.parquet",))
+    inside = table_files([path / part for path in named for part in ("", "data")], ("*.parquet",))
+    refuse_both(flat[0] if flat else None, inside)
+    return flat or inside
+
+
+def _sugarcrepe_table(kind: str, tables: Sequence[Path]) -> Task:
+    rows = list(table_rows(tables, ("image",), _COLUMNS))
+    names = {table: class_names(table, "true_label") for table in tables}
+    bare = [row.record.fields.get("true_label") for row in rows if not names[row.record.file]]
+    numbers = [label for label in bare if type(label) is int]
+    positions = bool(numbers) and max(numbers) < 2  # in tested_labels: as classes, each caption has a number of its own
+
+    def caption_of(record: Record, texts: Sequence[str]) -> str:
+        label = record.fields.get("true_label")
+        if type(label) is str:
+            return label
+        known = names[record.file] or (texts if positions else ())
+        index = record.count("true_label")
+        return texts[0] if not known else known[index] if index < len(known) else ""
+
+    def case(row: Row) -> Case:
+        texts = row.record.texts("tested_labels", 2)
+        caption = caption_of(row.record, texts)
+        if caption not in texts:
+            row.record.reject("true_label", "one of tested_labels")
+        name = row.paths.get("image", "").rpartition("/")[2]
+        image = row.image(name if type(coco_id(name)) is int else f"sugarcrepe_{kind}_{row.number}", "image")
+        both = caption, texts[1 - texts.index(caption)]
+        return case_of(row.record, texts_about(image, both), (True, False), name=str(row.number))
+
+    return _SUGARCREPE[kind].task(each(case, rows), note=FIRST if numbers and not positions else "")
+
+
+SUGARCREPE = Source(
+    read=_sugarcrepe,
+    shapes=shapes_of(_SUGARCREPE.values()),
+    take="data/<kind>.json of https://github.com/RAIVNLab/sugar-crepe, or the Parquet files of "
+    "HuggingFaceM4/SugarCrepe_<kind> in a folder with the kind in its name, such as "
+    "sugarcrepe/SugarCrepe_swap_obj/data",
+)
+
+
+# SugarCrepe++: two true captions in other words, and one false caption whose words are near to both.
+#
+# Dumpala et al. 2024, "SUGARCREPE++ Dataset: Vision-Language Model Sensitivity to Semantic and Lexical Alterations"
+# (https://github.com/Sri-Harsha/scpp, the same files as Aman-J/SugarCrepe_pp of the Hugging Face hub). The images are
+# COCO's (val2017). Two negative captions of swap_obj equal the caption: these cases are never right. The paper's
+# text-only task compares texts with texts, which no request here asks.
+
+
+def _two_true(record: Record, find: Find) -> Case:
+    image = find(record, record.text("filename"))
+    texts = map(record.text, ("caption", "caption2", "negative_caption"))
+    return case_of(record, texts_about(image, texts), (True, True, False))
+
+
+SUGARCREPE_PP = plain(
+    *task_rows(
+        "sugarcrepe-pp/{}",
+        "replace_att replace_obj replace_rel swap_att swap_obj".split(),
+        "sugarcrepe-pp/data/{}.json sugarcrepe-pp/{}.json scpp/data/{}.json SugarCrepe_pp/data/{}.json "
+        "sugarcrepe-pp/SugarCrepe_pp/data/{}.json",
+        shape="two_true",
+        capability="foil",
+        images="coco",
+    ).values(),
+    records=listed_records,
+    case=_two_true,
+    take="data/<kind>.json of https://github.com/Sri-Harsha/scpp or of Aman-J/SugarCrepe_pp",
+)
+
+
+# FOIL it!: captions of COCO, each with a copy in which one noun is replaced by another of its supercategory.
+#
+# Shekhar et al. 2017, "FOIL it! Find One mismatch between Image and Language caption" (https://foilunitn.github.io), in
+# COCO's own format: a list of images and a list of annotations. A foil is an annotation with ``foil`` true; its true
+# caption is the annotation with ``foil`` false that has the same ``id``, which is COCO's id of the caption. The case's
+# id is the ``foil_id``; the second case with that id gets ``-2`` and so on.
+
+_TrueCaptions = Mapping[int, tuple[int, str]]
+"""The image and the text of each true caption, by COCO's id of the caption."""
+
+_FOIL_IT = task_rows(
+    "foil-it/{}",
+    ("test", "train"),
+    "foil-it/foilv1.0_{}_2017.json foil-it/annotations/foilv1.0_{}_2017.json",
+    shape="pair",
+    capability="foil",
+    images="coco",
+).values()
+
+
+def _foil_it(options: ReadOptions) -> Iterator[Task]:
+    for row, file in present(options, _FOIL_IT):
+        yield row.task(_foil_it_cases(file, options.find("coco")))
+
+
+def _foil_it_cases(file: Path, find: Find) -> Iterator[Case]:
+    content = read_json(file)
+    if type(content) is not dict:
+        raise DataError(file, None, "expected an object with 'images' and 'annotations'", FETCH_AGAIN)
+    whole = Record(file, "(the whole file)", content)
+    names = dict(each(lambda record: (record.count("id"), record.text("file_name")), _entries(whole, "images")))
+    annotations = list(each(lambda record: (record, _is_foil(record)), _entries(whole, "annotations")))
+    captions = _true_captions([record for record, foil in annotations if not foil])
+    numbers: Counter[str] = Counter()
+    shared: dict[str, Mapping[str, str]] = {}  # 67 words in 1,000 foils
+
+    def case(record: Record) -> Case:
+        number, word = str(record.count("foil_id")), record.text("target_word")
+        numbers[number] += 1
+        image_id, caption_id = record.count("image_id"), record.count("id")
+        if image_id not in names:
+            raise record.error(f"image_id {image_id} is not listed in 'images'")
+        image = find(record, names[image_id])
+        about, caption = captions.get(caption_id, (None, ""))
+        if about != image_id:
+            raise record.error(f"no true caption of image {image_id} has the foil's id {caption_id}")
+        return case_of(
+            record,
+            texts_about(image, (caption, record.text("caption"))),
+            (True, False),
+            name=number if numbers[number] == 1 else f"{number}-{numbers[number]}",
+            tags=shared.setdefault(word, {"target_word": word}),
+        )
+
+    yield from each(case, [record for record, foil in annotations if foil])
+
+
+def _entries(whole: Record, field: str) -> Iterator[Record]:
+    values = whole.fields.get(field)
+    if type(values) is not list:
+        whole.reject(field, "a list")
+
+    def record(numbered: tuple[int, Any]) -> Record:
+        position, fields = numbered
+        if type(fields) is not dict:
+            raise DataError(whole.file, f"{field}[{position}]", "expected an object", FETCH_AGAIN)
+        return Record(whole.file, f"{field}[{position}]", fields)
+
+    yield from each(record, enumerate(values))
+
+
+def _is_foil(record: Record) -> bool:
+    foil = record.fields.get("foil")
+    if type(foil) is not bool:
+        record.reject("foil", "true or false")
+    return foil
+
+
+def _true_captions(annotations: Sequence[Record]) -> _TrueCaptions:
+    captions: dict[int, tuple[int, str]] = {}
+
+    def add(record: Record) -> None:
+        caption = record.count("image_id"), record.text("caption")
+        if captions.setdefault(record.count("id"), caption) != caption:
+            raise record.error(f"id {record.count('id')} is the 'id' of another true caption, too")
+
+    deque(each(add, annotations), maxlen=0)
+    return captions
+
+
+FOIL_IT = Source(
+    read=_foil_it,
+    shapes=shapes_of(_FOIL_IT),
+    take="foilv1.0_test_2017.json or foilv1.0_train_2017.json of https://foilunitn.github.io",
+)
+
+
+# ARO: who does what to whom, and which thing has which attribute, in regions of Visual Genome.
+#
+# Yuksekgonul et al. 2023, "When and Why Vision-Language Models Behave like Bags-Of-Words, and What to Do About It?"
+# (https://github.com/mertyg/vision-language-models-are-bows). A case is a true and a false caption of a region of an
+# image, which is cut out. The published figure is ``macro``: the mean over relations, without those that the authors'
+# notebook leaves out as symmetric, or over pairs of attributes with at least 25 cases; ``macro_all`` is the mean over
+# all of them. The authors' orders of COCO and Flickr30k are shuffles that were never released.
+
+_LEAST = 25
+_ARO = task_rows(
+    "aro/{}",
+    {"relation": "visual_genome_relation.json", "attribution": "visual_genome_attribution.json"},
+    "aro/{} aro/data/{}",
+    shape="pair",
+    capability="compositional",
+    images="aro",
+).values()
+
+
+def _aro(options: ReadOptions) -> Iterator[Task]:
+    for row in _ARO:
+        file = row.file(options)
+        if file is not None:
+            yield row.task(_aro_cases(row.id, file, options.find("aro")))
+        elif options.wanted(row.id) and (mirror := other_form(options, "aro/*.parquet", "aro/data/*.parquet")):
+            name = row.places[0].removeprefix("aro/")
+            yield row.task((), note=f"{mirror} is a copy without regions and classes; take {name} of the authors")
+
+
+@cache
+def symmetric() -> frozenset[str]:
+    """Return the relations that the authors' notebook leaves out as symmetric.
+
+    >>> "next to" in symmetric(), "wearing" in symmetric()
+    (True, False)
+    """
+    content = tomllib.loads(Path(__file__).with_name("aro.toml").read_text(encoding="utf-8"))
+    return frozenset(content["symmetric"])
+
+
+def _aro_cases(task: str, file: Path, find: Find) -> Iterator[Case]:
+    records = list(each(lambda record: (record, _aro_class(task, record)), listed_records(file)))
+    sizes = Counter(name for _, name in records)
+
+    def case(of: tuple[Record, str]) -> Case:
+        record, name = of
+        published = name not in symmetric() if task == "aro/relation" else sizes[name] >= _LEAST
+        tags = {"macro_all": name} | ({"macro": name} if published else {})
+        return pair_of(record, _region(record, find), ("true_caption", "false_caption"), tags)
+
+    yield from each(case, records)
+
+
+def _aro_class(task: str, record: Record) -> str:
+    """The class of a case: its relation, or its two attributes in their order."""
+    if task == "aro/relation":
+        return record.text("relation_name")
+    attributes = record.fields.get("attributes")
+    if type(attributes) is not list or len(attributes) != 2 or any(type(name) is not str for name in attributes):
+        record.reject("attributes", "a list of two strings")
+    return f"{attributes[0]}_{attributes[1]}"
+
+
+def _region(record: Record, find: Find) -> LazyImage:
+    x, y, width, height = (record.count(f"bbox_{side}") for side in "xywh")
+    if not width or not height:
+        raise record.error(f"the region is {width} x {height} pixels, expected at least 1 x 1")
+    return region_of(find(record, record.text("image_path")), (x, y, width, height))
+
+
+ARO = Source(
+    read=_aro,
+    shapes=shapes_of(_ARO),
+    take="visual_genome_relation.json and visual_genome_attribution.json of "
+    "https://github.com/mertyg/vision-language-models-are-bows",
+)
+
+
+# VSR: is a statement about the place of one thing relative to another true of the photograph?
+#
+# Liu, Emerson, Collier 2023, "Visual Spatial Reasoning" (https://github.com/cambridgeltl/visual-spatial-reasoning, the
+# same files as cambridgeltl/vsr_random and vsr_zeroshot of the Hugging Face hub). A case is one statement; its id is
+# the line's number, from 1. The images are COCO's (train2017 and val2017).
+
+# The statements in the release until 2023-03, and in that since: figures of older papers are those of the first.
+_VSR_SIZES = {
+    "random-test": (2024, 2195),
+    "random-dev": (1012, 1097),
+    "random-train": (7083, 7680),
+    "zeroshot-test": (731, 1222),
+    "zeroshot-dev": (259, 340),
+    "zeroshot-train": (5440, 3489),
+}
+_VSR = task_rows(
+    "vsr/{}",
+    {name: name.replace("-", "/") for name in _VSR_SIZES},
+    # The last two are the places of the data sets of the hub.
+    "vsr/data/splits/{}.jsonl vsr/splits/{}.jsonl vsr/{}.jsonl vsr/vsr_{}.jsonl vsr_{}.jsonl",
+    shape="single",
+    capability="foil",
+    images="coco",
+).values()
+
+
+def _vsr(options: ReadOptions) -> Iterator[Task]:
+    for row, file in present(options, _VSR):
+        records = list(lined_records(file))
+        number = len(records)
+        older, newer = _VSR_SIZES[row.id.removeprefix("vsr/")]
+        note = f"no release has {number:,} statements that can be read"
+        if number in {older, newer}:
+            note = f"the file is that of the release {'until' if number == older else 'since'} 2023-03"
+        yield row.task(each(partial(_statement, find=options.find("coco")), records), note=note)
+
+
+def _statement(record: Record, find: Find) -> Case:
+    label = record.count("label")
+    if label > 1:
+        record.reject("label", "0 or 1")
+    requests = texts_about(find(record, record.text("image")), [record.text("caption")])
+    tags = {"relation": record.text("relation")}
+    return case_of(record, requests, (label == 1,), name=record.id.removeprefix("on line "), tags=tags)
+
+
+VSR = Source(
+    read=_vsr,
+    shapes=shapes_of(_VSR),
+    take="data/splits/<split>/<part>.jsonl of https://github.com/cambridgeltl/visual-spatial-reasoning, or "
+    "<part>.jsonl of cambridgeltl/vsr_<split> in vsr/vsr_<split>",
+)
+
+
+# What'sUp: the place of one thing relative to another, in photographs that differ in nothing else, COCO's and GQA's.
+#
+# Kamath, Hessel, Chang 2023, "What's "up" with vision-language models? Investigating their struggle with spatial
+# reasoning" (https://github.com/amitakamath/whatsup_vlms). A case of whatsup/a and whatsup/b is one photograph with
+# four captions, the true one first; its id is the photograph's name. ``pair_all`` counts pairs of photographs of the
+# same two things at opposite places of which both are right, ``set_all`` sets of all four (section 4).
+
+_OPPOSITES: Mapping[str, str] = MappingProxyType(
+    {
+        "left": "left or right",
+        "right": "left or right",
+        "on": "on or under",
+        "under": "on or under",
+        "front": "in front or behind",
+        "behind": "in front or behind",
+    },
+)
+_OPTIONS = 4
+_WHATSUP_PLACES = "whatsup/data/{} whatsup/{}"
+_CONTROLLED = {"a": "controlled_images_dataset.json", "b": "controlled_clevr_dataset.json"}
+_OF_COCO = {"coco-one": "coco_qa_one_obj.json", "coco-two": "coco_qa_two_obj.json"}
+_OF_GQA = {"gqa-one": "vg_qa_one_obj.json", "gqa-two": "vg_qa_two_obj.json"}
+_WHATSUP = [
+    *task_rows(
+        "whatsup/{}", _CONTROLLED, _WHATSUP_PLACES, shape="choice", capability="compositional", images="whatsup"
+    ).values(),
+    *task_rows(
+        "whatsup/{}", _OF_COCO, _WHATSUP_PLACES, shape="pair", capability="foil", images="whatsup-coco"
+    ).values(),
+    *task_rows("whatsup/{}", _OF_GQA, _WHATSUP_PLACES, shape="pair", capability="foil", images="whatsup-vg").values(),
+]
+
+
+def _whatsup(options: ReadOptions) -> Iterator[Task]:
+    for row, file in present(options, _WHATSUP):
+        find = options.find(row.images)
+        if row.shape == "choice":
+            yield row.task(distinct(partial(_controlled, find=find), listed_records(file), "image"))
+        else:
+            yield row.task(each(partial(_placed, find=find), listed_records(file, fields=("image", "true", "false"))))
+
+
+def _controlled(record: Record, find: Find) -> Case:
+    """The case of a photograph whose name is ``<object>_<preposition>_<object>``."""
+    path = record.text("image_path")
+    if not is_plain(path):
+        record.reject("image_path", "a relative path")
+    first, *middle = stem(path).split("_")
+    if len(middle) < 2:  # a preposition and a thing
+        record.reject("image_path", "a name such as 'beer-bottle_left_of_armchair.jpeg'")
+    things = f"{first} and {middle[-1]}"  # the first and the last part, as in the release's evaluation
+    preposition = " ".join(middle[:-1])
+    image = find(record, path.rpartition("/")[2])
+    texts = record.texts("caption_options", _OPTIONS)
+    tags = {
+        "preposition": preposition,
+        "pair_all": f"2 of {things}, {_opposites(record, preposition)}",
+        "set_all": f"4 of {things}",
+    }
+    truths = (True, *(False,) * (_OPTIONS - 1))
+    return case_of(record, texts_about(image, texts), truths, name=stem(path), tags=tags)
+
+
+def _opposites(record: Record, preposition: str) -> str:
+    for word in preposition.replace("-", " ").split():
+        if word in _OPPOSITES:
+            return _OPPOSITES[word]
+    raise record.error(f"the image's name has the preposition {preposition!r}, expected one of {', '.join(_OPPOSITES)}")
+
+
+def _placed(record: Record, find: Find) -> Case:
+    number = record.fields["image"]  # an integer for COCO's
+    image = find(record, str(number) if type(number) is int else record.text("image"))
+    return pair_of(record, image, ("true", "false"))
+
+
+WHATSUP = Source(
+    read=_whatsup,
+    shapes=shapes_of(_WHATSUP),
+    take="controlled_images_dataset.json and the other JSON files of whatsup_vlms",
+)

@@ -1,0 +1,321 @@
+"""Two images and a caption of each: Winoground, ColorSwap, COLA, BiVLC, VisMin.
+
+The files are read as the authors release them. A case is (image_0, caption_0), (image_0, caption_1), (image_1,
+caption_0), (image_1, caption_1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+from vlgate.errors import DataError
+from vlgate.sources.reading.image_finder import is_plain, stem
+from vlgate.sources.reading.packed import zip_image, zip_members
+from vlgate.sources.reading.records import Record, each, lined_records, listed_records
+from vlgate.sources.reading.source import (
+    Find,
+    Pictured,
+    ReadOptions,
+    Source,
+    TaskRow,
+    distinct,
+    only_file,
+    plain,
+    shapes_of,
+    task_rows,
+)
+from vlgate.sources.reading.tables import (
+    Row,
+    column_names,
+    dataset_folder,
+    refuse_both,
+    release_files,
+    table_files,
+    table_rows,
+    tasks_by_kind,
+)
+from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
+from vlgate.types import Case, LazyImage, Task
+
+# Winoground: two images and two captions that have the same words in a different order.
+#
+# Thrush et al. 2022, "Winoground: Probing Vision and Language Models for Visio-Linguistic Compositionality"
+# (https://huggingface.co/datasets/facebook/winoground), as ``data/examples.jsonl`` with the images in ``images`` or
+# ``images.zip``, or as Parquet files with the images inside. A case's id is the row's, or the number of the row if a
+# Parquet file has no ids; an image's key is ``ex_<id>_img_<0 or 1>`` in either format. It is not checked that the two
+# captions have the same words: in 21 of the 400 pairs they do not.
+#
+# The slices are ``collapsed_tag=Object``, ``tag=...`` and ``num_main_preds=1`` (section 3.1, Table 4). For the visual
+# tags, ``secondary_tag=Symbolic`` holds the rows with just this tag, from which Table 5 is computed, and
+# ``secondary_tag:Symbolic=yes`` all rows with this tag. With the file of tags of Diwan et al. 2022, "Why is Winoground
+# Hard?", there are also ``diwan:Complex Reasoning=yes``, ..., and ``diwan:none=yes``.
+
+_WINOGROUND = TaskRow(id="winoground/all", shape="quad", capability="compositional", images="winoground")
+_HUB = "facebook/winoground"
+_FOLDERS = ("winoground/data", "winoground")
+TAGS = ("winoground/new_tag_assignments.json", "winoground/tag_assignments.json")
+"""The later tags (https://github.com/ajd12342/why-winoground-hard), under their first and their usual name."""
+NO_IDS = "the file has no ids: the id of a case is the number of its row, from 0"
+_IMAGES = ("image_0", "image_1")
+
+
+def _winoground(options: ReadOptions) -> Iterator[Task]:
+    if not options.wanted(_WINOGROUND.id):
+        return
+    hub = [dataset_folder(_HUB, ["data/*.parquet"])] if "winoground_hub" in options.protocols else []
+    places = [folder / name for folder in options.folders for name in _FOLDERS] + [place / "data" for place in hub]
+    release = table_files(places, ("examples.jsonl", "*.parquet"))
+    if not release:
+        return
+    lines = release[0].suffix == ".jsonl"
+    rows = _lines(release[0], options) if lines else _shards(release, options)
+    note = "" if lines or all("id" in column_names(file) for file in release) else NO_IDS
+    later = _later_tags(options.folders)
+    yield _WINOGROUND.task(distinct(partial(_winoground_case, later=later), rows), note=note)
+
+
+def _winoground_case(row: Pictured, later: Mapping[str, tuple[str, ...]]) -> Case:
+    name = str(row.record.count("id"))
+    if later and name not in later:
+        raise row.record.error(f"id {name} has no entry in the file of tags ({' or '.join(TAGS)})")
+    tags = _tags(row.record) | {f"diwan:{tag}": "yes" for tag in later.get(name, ())}
+    return row.quad(("caption_0", "caption_1"), name, tags)
+
+
+def _tags(record: Record) -> dict[str, str]:
+    """The slices of a row; a field that is missing, null or empty gives none."""
+    tags = {name: record.text(name) for name in ("collapsed_tag", "tag", "secondary_tag") if record.fields.get(name)}
+    if record.fields.get("num_main_preds") is not None:
+        tags["num_main_preds"] = str(record.count("num_main_preds"))
+    names = tags.get("secondary_tag", "").split(",")
+    return tags | {f"secondary_tag:{name.strip()}": "yes" for name in names if name.strip()}
+
+
+def _keys(record: Record) -> tuple[str, str]:
+    number = record.count("id")
+    return f"ex_{number}_img_0", f"ex_{number}_img_1"
+
+
+def _unpacked_or_zipped(options: ReadOptions) -> Find:
+    find = options.find(_WINOGROUND.images)
+    packed = only_file(options.folders, *(f"{place}/images.zip" for place in _FOLDERS))
+    members = {} if packed is None else zip_members(packed)
+
+    def image(record: Record, key: str) -> LazyImage:
+        in_folder = find(record, key)
+        zipped = not in_folder.where and packed is not None and key in members
+        return zip_image(key, packed, members[key]) if zipped and packed is not None else in_folder
+
+    return image
+
+
+def _lines(file: Path, options: ReadOptions) -> Iterator[Pictured]:
+    find = _unpacked_or_zipped(options)
+
+    def row(record: Record) -> Pictured:
+        keys = _keys(record)
+        for field, key in zip(_IMAGES, keys, strict=True):
+            name = record.text(field)
+            if stem(name) != key or "/" in name:
+                record.reject(field, f"{key!r}, the name of the row's image")
+        return Pictured(record=record, images=tuple(find(record, key) for key in keys))
+
+    return each(row, lined_records(file))
+
+
+def _shards(files: Sequence[Path], options: ReadOptions) -> Iterator[Pictured]:
+    finder: Callable[[], Find] = cache(lambda: _unpacked_or_zipped(options))  # only if an image is not in its table
+
+    def image(row: Row, column: str, key: str) -> LazyImage:
+        beside = finder()(row.record, key) if column in row.outside else None
+        return beside if beside is not None and beside.where else row.image(key, column)
+
+    def pair(row: Row) -> Pictured:
+        fields = row.record.fields
+        record = replace(row.record, fields=fields if "id" in fields else {"id": row.number, **fields})
+        images = tuple(image(row, column, key) for column, key in zip(_IMAGES, _keys(record), strict=True))
+        return Pictured(record=record, images=images)
+
+    return each(pair, table_rows(files, _IMAGES, f"take the Parquet files of {_HUB}"))
+
+
+def _later_tags(folders: Iterable[Path]) -> dict[str, tuple[str, ...]]:
+    file = only_file(folders, *TAGS)
+    if file is None:
+        return {}
+    content = read_json(file)
+    if type(content) is not dict:
+        raise DataError(file, None, "expected an object {id: [tag]}", FETCH_AGAIN)
+    for name, tags in content.items():
+        if type(tags) is not list or any(type(tag) is not str for tag in tags):
+            raise DataError(file, name, "expected a list of tags", FETCH_AGAIN)
+    return {name: tuple(tags) or ("none",) for name, tags in content.items()}
+
+
+WINOGROUND = Source(
+    read=_winoground,
+    shapes=shapes_of([_WINOGROUND]),
+    take="data/examples.jsonl with images.zip, or the Parquet files, of facebook/winoground",
+)
+
+
+# ColorSwap: two captions that swap colours between two things, and an image of each.
+#
+# Burapacheep et al. 2024, "ColorSwap: A Color and Word Order Dataset for Multimodal Evaluation"
+# (https://github.com/Top34051/colorswap, or the Parquet files of stanfordnlp/colorswap of the Hugging Face hub). The
+# published figures are those of the test split, in 15 of whose 300 pairs the captions do not have quite the same words.
+
+_COLORSWAP_HUB = "stanfordnlp/colorswap"
+_COLORSWAP_IMAGES = ("image_1", "image_2")
+_COLORSWAP = task_rows(
+    "colorswap/{}",
+    ("test", "train"),
+    "colorswap/data/{}.json colorswap/{}.json",
+    shape="quad",
+    capability="compositional",
+    images="colorswap",
+)
+
+
+def _colorswap(options: ReadOptions) -> Iterator[Task]:
+    for split, row in _COLORSWAP.items():
+        if not options.wanted(row.id):
+            continue
+        file, tables = row.file(options), release_files(options, "colorswap", _COLORSWAP_HUB, (f"{split}*.parquet",))
+        refuse_both(file, tables)
+        if file is not None:
+            given = each(partial(_with_files, find=options.find(row.images)), listed_records(file))
+        elif tables:
+            remedy = f"take the Parquet files of {_COLORSWAP_HUB}"
+            given = each(_with_columns, table_rows(tables, _COLORSWAP_IMAGES, remedy))
+        else:
+            continue
+        yield row.task(distinct(_colours, given))
+
+
+def _with_files(record: Record, find: Find) -> Pictured:
+    names = []
+    for field in _COLORSWAP_IMAGES:
+        name = record.text(field)
+        if not is_plain(name):
+            record.reject(field, "a relative path such as 'images/img_0_1.png'")
+        names.append(name.rpartition("/")[2])  # the release writes the folder, too
+    return Pictured(record=record, images=tuple(find(record, name) for name in names))
+
+
+def _with_columns(row: Row) -> Pictured:
+    number = row.record.count("id")
+    images = (row.image(f"img_{number}_{which}.png", field) for which, field in enumerate(_COLORSWAP_IMAGES, 1))
+    return Pictured(record=row.record, images=tuple(images))
+
+
+def _colours(given: Pictured) -> Case:
+    record = given.record
+    tags = {name: record.text(name) for name in ("image_source", "caption_source") if record.fields.get(name)}
+    return given.quad(("caption_1", "caption_2"), str(record.count("id")), tags)
+
+
+COLORSWAP = Source(
+    read=_colorswap,
+    shapes=shapes_of(_COLORSWAP.values()),
+    take="data/test.json and data/train.json of https://github.com/Top34051/colorswap, or test*.parquet and "
+    "train*.parquet of stanfordnlp/colorswap",
+)
+
+
+# COLA, multi-object: two photographs and two captions that bind the same attributes to other things.
+#
+# Ray et al. 2023, "COLA: A Benchmark for Compositional Text-to-image Retrieval" (https://github.com/arijitray1993/COLA).
+# The paper gives the image score only. The file names images of Visual Genome by their addresses; take them from Visual
+# Genome or GQA.
+
+_COLA_FILE = "COLA_multiobjects_matching_benchmark.json"
+_COLA_FIELDS = ("image 1", "caption 1", "image 2", "caption 2")
+
+
+def _cola(record: Record, find: Find) -> Case:
+    images = tuple(find(record, record.text(field).rpartition("/")[2]) for field in ("image 1", "image 2"))
+    return Pictured(record=record, images=images).quad(("caption 1", "caption 2"))
+
+
+COLA = plain(
+    TaskRow(
+        id="cola/multi-object",
+        shape="image_quad",
+        capability="compositional",
+        places=(f"cola/data/{_COLA_FILE}", f"cola/{_COLA_FILE}"),
+        images="gqa",
+    ),
+    records=partial(listed_records, fields=_COLA_FIELDS),
+    case=_cola,
+    take="data/COLA_multiobjects_matching_benchmark.json of https://github.com/arijitray1993/COLA",
+)
+
+
+# BiVLC: SugarCrepe's captions and negatives, and an image for each negative, made by a generator of images.
+#
+# Miranda et al. 2024, "BiVLC: Extending Vision-Language Compositionality Evaluation with Text-to-Image Retrieval"
+# (https://github.com/IMirandaM/BiVLC, imirandam/BiVLC of the Hugging Face hub). A case's id is the number of the row,
+# from 0, over all files. The paper's I2T, T2I and group scores are ``text``, ``image`` and ``group``.
+
+_BIVLC_HUB = "imirandam/BiVLC"
+_BIVLC = task_rows("bivlc/{}", ("replace", "swap", "add"), shape="quad", capability="compositional")
+_GENERATED = "the second image of each case was made by a generator, so a model that tells such images is helped"
+
+
+def _bivlc(options: ReadOptions) -> Iterator[Task]:
+    files = (
+        release_files(options, "bivlc", _BIVLC_HUB) if any(options.wanted(row.id) for row in _BIVLC.values()) else []
+    )
+    rows = table_rows(files, ("image", "negative_image"), f"take the Parquet files of {_BIVLC_HUB}")
+    yield from tasks_by_kind(rows, "type", _bivlc_case, _BIVLC, options.wanted, _GENERATED)
+
+
+def _bivlc_case(row: Row) -> Case:
+    name = str(row.number)
+    images = row.image(f"bivlc_{name}_0", "image"), row.image(f"bivlc_{name}_1", "negative_image")
+    tags = {"subtype": row.record.text("subtype")}
+    return Pictured(record=row.record, images=images).quad(("caption", "negative_caption"), name, tags)
+
+
+BIVLC = Source(
+    read=_bivlc,
+    shapes=shapes_of(_BIVLC.values()),
+    take="the Parquet files of imirandam/BiVLC",
+)
+
+
+# VisMin: two images that differ in one object, attribute, number or relation, and a caption of each.
+#
+# Awal et al. 2024, "VisMin: Visual Minimal-Change Understanding" (https://github.com/rabiulcste/vismin,
+# mair-lab/vismin-bench of the Hugging Face hub), Arrow files of ``save_to_disk`` or Parquet files. A case's
+# id is the row's ``id``, or the number of the row if that is missing.
+
+_VISMIN_HUB = "mair-lab/vismin-bench"
+_VISMIN = task_rows(
+    "vismin/{}", ("object", "attribute", "counting", "relation"), shape="quad", capability="compositional"
+)
+
+
+def _vismin(options: ReadOptions) -> Iterator[Task]:
+    wanted = any(options.wanted(row.id) for row in _VISMIN.values())
+    files = release_files(options, "vismin", _VISMIN_HUB) if wanted else []
+    rows = table_rows(files, _IMAGES, f"take the files of {_VISMIN_HUB}")
+    yield from tasks_by_kind(rows, "category", _vismin_case, _VISMIN, options.wanted)
+
+
+def _vismin_case(row: Row) -> Case:
+    given = row.record.fields.get("id")
+    name = str(row.number if given is None else given)
+    images = tuple(row.image(f"vismin_{name}_{which}", column) for which, column in enumerate(_IMAGES))
+    return Pictured(record=row.record, images=images).quad(("text_0", "text_1"), name)
+
+
+VISMIN = Source(
+    read=_vismin,
+    shapes=shapes_of(_VISMIN.values()),
+    take="the Parquet or Arrow files of mair-lab/vismin-bench",
+)

@@ -1,0 +1,467 @@
+"""Questions whose answers are checked against the image: POPE and RePOPE, NaturalBench, MMVP and MMVP-VLM.
+
+The files are read as the authors release them.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from typing import TypeVar
+
+from vlgate.errors import DataError
+from vlgate.sources.reading.image_finder import is_plain, stem
+from vlgate.sources.reading.records import Record, each, lined_records, listed_records
+from vlgate.sources.reading.source import (
+    QUAD_TRUTHS,
+    Find,
+    Pictured,
+    ReadOptions,
+    Source,
+    TaskRow,
+    case_of,
+    distinct,
+    present,
+    quad_requests,
+    shapes_of,
+    task_rows,
+)
+from vlgate.sources.reading.tables import (
+    Row,
+    column_names,
+    other_form,
+    refuse_both,
+    release_files,
+    table_files,
+    table_rows,
+    tasks_by_kind,
+)
+from vlgate.sources.reading.text_files import FETCH_AGAIN, read_text
+from vlgate.types import Ask, Case, LazyImage, Task
+
+# POPE: is an object in the image? And RePOPE, the same questions with labels that were checked again.
+#
+# Li et al. 2023, "Evaluating Object Hallucination in Large Vision-Language Models"
+# (https://github.com/AoiDragon/POPE, and lmms-lab/POPE of the Hugging Face hub for the questions about COCO); Neuhaus,
+# Hein 2025, "RePOPE: Impact of Annotation Errors on the POPE Benchmark" (https://github.com/YanNeu/RePOPE). A case's id
+# is the ``question_id``. The kinds are how the absent objects were chosen.
+
+KINDS = ("random", "popular", "adversarial")
+_POPE_HUB = "lmms-lab/POPE"
+_POPE_TABLES = f"take the Parquet files of {_POPE_HUB}, or coco_pope_*.json of https://github.com/AoiDragon/POPE"
+# For the beginning of a task's id: the source of its images, and the places of its file.
+_POPE_FILES = {
+    "pope/coco": ("coco", "coco_pope_{}.json", "pope/output/coco pope/coco pope"),
+    "pope/gqa": ("gqa", "gqa_pope_seem_{}.json", "pope/output/seem/gqa pope/output pope/gqa pope"),
+    "pope/aokvqa": ("coco", "aokvqa_pope_seem_{}.json", "pope/output/seem/aokvqa pope/output pope/aokvqa pope"),
+    "pope/repope": ("coco", "coco_repope_{}.json", "repope/annotations repope pope/repope"),
+}
+_POPE = {
+    start: task_rows(
+        start + "-{}",
+        KINDS,
+        " ".join(f"{folder}/{name}" for folder in folders.split()),
+        shape="single",
+        capability="foil",
+        images=images,
+    )
+    for start, (images, name, folders) in _POPE_FILES.items()
+}
+_POPE_V2 = TaskRow(
+    id="pope/v2",
+    shape="single",
+    capability="foil",
+    places=("pope/POPEv2/dataset/annotations.json", "POPEv2/dataset/annotations.json", "pope/annotations.json"),
+)
+_OF_2023_05 = 2910  # questions of COCO's random file in its first release; the later ones have 3,000
+
+
+def _pope(options: ReadOptions) -> Iterator[Task]:
+    for start, rows in _POPE.items():
+        coco = start == "pope/coco"
+        tables = _pope_tables(options) if coco else []
+        read: set[str] = set()
+        for kind, row in rows.items():
+            file = row.file(options)
+            if file is None:
+                continue
+            read.add(row.id)
+            refuse_both(file, tables)
+            records = list(_pope_records(file))
+            cases = distinct(partial(_pope_case, find=options.find(row.images)), records, "question_id")
+            yield row.task(cases, note=_pope_release(kind, records) if coco else "")
+        if tables:
+            images = table_rows(tables, ("image",), _POPE_TABLES)
+            note = f"the file is that of {_POPE_HUB}"
+            wanted = partial(_lacking, options, read)
+            yield from tasks_by_kind(images, "category", _pope_row, rows, wanted, note)
+    for row, file in present(options, [_POPE_V2]):
+        case = partial(_v2_case, photographs=options.find("coco"), edited=options.find("pope-v2"))
+        yield row.task(each(case, listed_records(file)))
+
+
+def _lacking(options: ReadOptions, read: set[str], task: str) -> bool:
+    return options.wanted(task) and task not in read
+
+
+def _pope_tables(options: ReadOptions) -> list[Path]:
+    """The files of ``lmms-lab/POPE``, whose folder ``Full`` has the rows of ``data`` once more."""
+    if not any(options.wanted(row.id) for row in _POPE["pope/coco"].values()):
+        return []
+    places = (("", "data", "test", "POPE/data"), ("Full", "POPE/Full"))
+    tables = ([folder / "pope" / place for folder in options.folders for place in group] for group in places)
+    return next(filter(None, map(table_files, tables)), [])
+
+
+def _pope_records(file: Path) -> Iterator[Record]:
+    """The records of a file: COCO's are JSON lines, the others one list."""
+    text = read_text(file, FETCH_AGAIN)
+    return listed_records(file) if text.lstrip().startswith("[") else lined_records(file)
+
+
+def _pope_release(kind: str, records: Sequence[Record]) -> str:
+    """Say which of the four releases of a COCO file this is, which all have one name."""
+    if any("image_id" in record.fields for record in records):
+        return "the file is that of 2023-08-04, another draw than the others; it was replaced after six days"
+    misspelled = sum("imange" in str(record.fields.get("text")) for record in records)
+    if misspelled and kind == "adversarial":
+        return "the file is older than 2023-11-16: some questions have 'imange' for 'image'"
+    if misspelled or (kind == "random" and len(records) == _OF_2023_05):
+        return "the file is older than 2023-10-09: some questions have 'imange' for 'image'" + (
+            ", and 90 of its 3,000 questions are missing" if kind == "random" else ""
+        )
+    return f"the file is that of {'2023-11-16' if kind == 'adversarial' else '2023-10-09 or later'}"
+
+
+def _pope_case(record: Record, find: Find) -> Case:
+    name = str(record.count("question_id"))
+    return _yes_no(name, record, find(record, record.text("image")), "text")
+
+
+def _pope_row(row: Row) -> Case:
+    record = row.record
+    name = record.text("image_source")
+    key = name if stem(name) != name else f"{name}.jpg"  # as COCO's files are called
+    if not is_plain(key):
+        record.reject("image_source", "the name of an image of COCO")
+    return _yes_no(str(record.number("question_id")), record, row.image(key, "image"), "question", "answer")
+
+
+def _v2_case(record: Record, photographs: Find, edited: Find) -> Case:
+    """A question of POPEv2: an object in a photograph, or in one from which it was removed.
+
+    Both images have the same file name, in different folders: ``/coco/train2017/`` and ``/images/``.
+    """
+    path = record.text("image_name").lstrip("/")
+    original = path.startswith("coco/")
+    image = photographs(record, path.rpartition("/")[2]) if original else edited(record, path)
+    return _yes_no(record.id, record, image, "query")
+
+
+def _yes_no(name: str, record: Record, image: LazyImage, question: str, answer: str = "label") -> Case:
+    label = record.text(answer).strip().lower()
+    if label not in {"yes", "no"}:
+        record.reject(answer, "'yes' or 'no'")
+    asked = Ask(image=image, question=record.text(question), choices=("yes", "no"))
+    return case_of(record, [asked], (label,), name=name)
+
+
+POPE = Source(
+    read=_pope,
+    shapes=shapes_of([*(row for rows in _POPE.values() for row in rows.values()), _POPE_V2]),
+    take="output/coco/coco_pope_*.json of https://github.com/AoiDragon/POPE, or the Parquet files of lmms-lab/POPE",
+)
+
+
+# NaturalBench: two questions about two photographs whose answers are crossed; and captions of the same images.
+#
+# Li et al. 2024, "NaturalBench: Evaluating Vision-Language Models on Natural Adversarial Samples"
+# (BaiqiL/NaturalBench of the Hugging Face hub, a row per group, or BaiqiL/NaturalBench-lmms-eval, four rows per group).
+# A case of the questions is (image_0, question_0), (image_0, question_1), (image_1, question_0), (image_1, question_1).
+# The options of naturalbench/multiple-choice stand in the text of the question ("Option: A:...; B:...;"): the choices
+# are the letters, A and B whatever the punctuation. The captions are ``metadata.json`` with a folder of images,
+# unpacked from ``NaturalBench-Retrieval.zip``.
+
+_NATURALBENCH_HUB = "BaiqiL/NaturalBench"
+_NATURALBENCH = {
+    kind: TaskRow(id=f"naturalbench/{name}", shape="question_quad", capability="compositional")
+    for kind, name in {"yes_no": "yes-no", "multiple_choice": "multiple-choice"}.items()
+}
+_RETRIEVAL = TaskRow(
+    id="naturalbench/retrieval",
+    shape="quad",
+    capability="compositional",
+    places=(
+        "naturalbench/NaturalBench-Retrieval/metadata.json",
+        "naturalbench/retrieval/metadata.json",
+        "NaturalBench-Retrieval/metadata.json",
+    ),
+    images="naturalbench",
+)
+_OPTION = re.compile(r"\b([A-Z])\s*:\s*([^;]+)")
+_SIGN = re.compile(r"\bB\b|\bA\s*[^\w\s]")  # of options in another form, as "A: a cat. B: a dog"
+_NATURALBENCH_TABLES = f"take the Parquet files of {_NATURALBENCH_HUB} or of {_NATURALBENCH_HUB}-lmms-eval"
+_EACH = 4  # the rows of a group in the form of lmms-eval: both images with the first question, then with the second
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """A group as the release has it in one row, and where its two images are: a row of the table, and a column."""
+
+    record: Record
+    images: tuple[tuple[Row, str], tuple[Row, str]]
+
+
+def _naturalbench(options: ReadOptions) -> Iterator[Task]:
+    if any(options.wanted(row.id) for row in _NATURALBENCH.values()):
+        files = release_files(options, "naturalbench", _NATURALBENCH_HUB)
+        if files:
+            yield from tasks_by_kind(_groups(files), "Question_Type", _crossed, _NATURALBENCH, options.wanted)
+        else:
+            for row in _NATURALBENCH.values():
+                yield from _unread(row, "*.tsv", "is not read; take the release's Parquet files", options)
+    file = _RETRIEVAL.file(options)
+    if file is not None:
+        case = partial(_retrieval, find=options.find(_RETRIEVAL.images))
+        yield _RETRIEVAL.task(distinct(case, listed_records(file), "index"))
+    else:
+        yield from _unread(_RETRIEVAL, "NaturalBench-Retrieval.zip", "is not unpacked", options)
+
+
+def _unread(row: TaskRow, pattern: str, remedy: str, options: ReadOptions) -> Iterator[Task]:
+    """A task without cases that says why, if the release is there in a form that is not read."""
+    if options.wanted(row.id) and (file := other_form(options, f"naturalbench/{pattern}")):
+        yield row.task((), note=f"{file} {remedy}")
+
+
+def _groups(files: Sequence[Path]) -> Iterator[_Group]:
+    """The groups of either form; the rows of that of lmms-eval are numbered by ``Index``."""
+    if "Image" not in column_names(files[0]):
+        for row in table_rows(files, ("Image_0", "Image_1"), _NATURALBENCH_TABLES):
+            yield _Group(record=row.record, images=((row, "Image_0"), (row, "Image_1")))
+        return
+    groups: dict[int, dict[int, Row]] = {}
+
+    def add(row: Row) -> None:
+        number = row.record.number("Index")
+        group = groups.setdefault(number // _EACH, {})
+        if group.setdefault(number % _EACH, row) is not row:
+            raise row.record.error(f"Index {number} is repeated")
+
+    deque(each(add, table_rows(files, ("Image",), _NATURALBENCH_TABLES)), maxlen=0)
+    yield from each(lambda numbered: _joined(*numbered), groups.items())
+
+
+def _joined(number: int, rows: Mapping[int, Row]) -> _Group:
+    first = next(iter(rows.values())).record
+    if len(rows) < _EACH:
+        lacking = [str(_EACH * number + place) for place in range(_EACH) if place not in rows]
+        raise first.error(f"group {number} lacks the rows with Index {', '.join(lacking)}")
+    four = [rows[place] for place in range(_EACH)]
+    asked = [row.record.text("Question") for row in four]
+    kinds = {_kind(row.record) for row in four}
+    if len(kinds) > 1 or asked[0] != asked[1] or asked[2] != asked[3]:
+        raise first.error(f"group {number} does not ask two questions of one type, each about both images")
+    fields = {"Index": number, "Question_Type": kinds.pop(), "Question_0": asked[0], "Question_1": asked[2]}
+    for place, row in enumerate(four):
+        fields[f"Image_{place % 2}_Question_{place // 2}"] = row.record.text("Answer")
+    if first.fields.get("Source"):
+        fields["Source"] = first.fields["Source"]
+    record = replace(four[0].record, fields=fields)
+    return _Group(record=record, images=((four[0], "Image"), (four[1], "Image")))
+
+
+def _kind(record: Record) -> str:
+    kind = record.text("Question_Type").strip().lower()
+    if kind not in _NATURALBENCH:
+        record.reject("Question_Type", " or ".join(map(repr, _NATURALBENCH)))
+    return kind
+
+
+def _crossed(group: _Group) -> Case:
+    record = group.record
+    name = str(record.count("Index"))
+    images = [row.image(f"naturalbench_{name}_{which}", column) for which, (row, column) in enumerate(group.images)]
+    texts = record.text("Question_0"), record.text("Question_1")
+    choices = [_letters(record, text) for text in texts]
+    requests, truths = [], []
+    for which, image in enumerate(images):
+        for number, text in enumerate(texts):
+            field = f"Image_{which}_Question_{number}"
+            answer = record.text(field).strip().lower()
+            if answer not in choices[number]:
+                record.reject(field, " or ".join(map(repr, choices[number])))
+            requests.append(Ask(image=image, question=text, choices=choices[number]))
+            truths.append(answer)
+    tags = {"source": record.text("Source")} if record.fields.get("Source") else {}
+    return case_of(record, requests, tuple(truths), name=name, tags=tags)
+
+
+def _letters(record: Record, question: str) -> tuple[str, ...]:
+    if _kind(record) == "yes_no":
+        return ("yes", "no")
+    letters = tuple(letter.lower() for letter, _ in _OPTION.findall(question))
+    if len(letters) < 2 and not _SIGN.search(question):  # a choice
+        raise record.error(f"the question {question!r} has no options such as 'A:sleeping; B:playing;'")
+    return letters if len(letters) > 1 else ("a", "b")
+
+
+def _retrieval(record: Record, find: Find) -> Case:
+    names = record.text("image_0"), record.text("image_1")
+    for field, name in zip(("image_0", "image_1"), names, strict=True):
+        if not is_plain(name):
+            record.reject(field, "a relative path")
+    images = tuple(find(record, name.rpartition("/")[2]) for name in names)
+    return Pictured(record=record, images=images).quad(("caption_0", "caption_1"), str(record.count("index")))
+
+
+NATURALBENCH = Source(
+    read=_naturalbench,
+    shapes=shapes_of([*_NATURALBENCH.values(), _RETRIEVAL]),
+    take="the Parquet files of BaiqiL/NaturalBench or BaiqiL/NaturalBench-lmms-eval",
+)
+
+
+# MMVP-VLM: nine visual patterns in which a CLIP takes two unlike images for alike, a statement about each image. And
+# MMVP, the questions with two options.
+#
+# Tong et al. 2024, "Eyes Wide Shut? Exploring the Visual Shortcomings of Multimodal LLMs", section 3
+# (MMVP/MMVP_VLM and MMVP/MMVP, or lmms-lab-eval/MMVP, of the Hugging Face hub). The images of a case of mmvp/vlm are
+# those of an odd id and the next one; a text is "a photo of " and the statement, as in the release's evaluation. Its
+# figure is ``image``, with strict comparisons: the released code counts a tie of the second text as right, and one of
+# the first as wrong. ``macro`` is the mean of the nine patterns.
+
+_MMVP_HUB = "lmms-lab-eval/MMVP"
+_VLM = TaskRow(
+    id="mmvp/vlm",
+    shape="image_quad",
+    capability="compositional",
+    places=("mmvp-vlm/Questions.csv", "mmvp_vlm/Questions.csv", "MMVP_VLM/Questions.csv"),
+    images="mmvp-vlm",
+)
+_MLLM = TaskRow(
+    id="mmvp/questions",
+    shape="questions",
+    capability="directional",
+    places=("mmvp/Questions.csv", "MMVP/Questions.csv"),
+    images="mmvp",
+)
+# In the order of the pairs; the release assigns them by position, 15 pairs each.
+PATTERNS = (
+    "orientation and direction",
+    "presence of specific features",
+    "state and condition",
+    "quantity and count",
+    "positional and relational context",
+    "colour and appearance",
+    "structural and physical characteristics",
+    "text",
+    "viewpoint and perspective",
+)
+_PAIRS = 15
+_NUMBERS = ("Index", "lineId")  # columns with the number of a question; without one it is that of the row
+_MMVP_TABLES = f"take the Parquet files of {_MMVP_HUB}, or Questions.csv and the images of MMVP/MMVP"
+_LETTERED = re.compile(r"\(([a-z])\)\s*(.*?)\s*(?=\([a-z]\)|$)", re.IGNORECASE | re.DOTALL)
+
+_Asked = tuple[Record, Callable[[str], LazyImage]]
+"""A row of the questions, and a function that returns its image by its key."""
+_Item = TypeVar("_Item")
+
+
+def _mmvp(options: ReadOptions) -> Iterator[Task]:
+    for row, file in present(options, [_VLM]):
+        pairs = enumerate(_in_pairs(file, _csv_rows(file)))
+        task = row.task(each(partial(_statements, find=options.find(row.images)), pairs))
+        whole, number = _PAIRS * len(PATTERNS), len(task.cases)
+        note = f"the release has {whole} pairs, 15 a pattern, and this file {number}"
+        yield task if number == whole else replace(task, note=note)
+    if options.wanted(_MLLM.id):
+        yield from _mmvp_questions(options)
+
+
+def _statements(numbered: tuple[int, tuple[Record, Record]], find: Find) -> Case:
+    number, pair = numbered
+    ids = _ids(pair, "Question ID")
+    images = [find(pair[0], f"{name}.jpg") for name in ids]
+    texts = [f"a photo of {record.text('Statement')}" for record in pair]
+    pattern = PATTERNS[min(number // _PAIRS, len(PATTERNS) - 1)]
+    tags = {"pattern": pattern, "macro": pattern}
+    return case_of(pair[0], quad_requests(images, texts), QUAD_TRUTHS, name=f"{ids[0]}-{ids[1]}", tags=tags)
+
+
+def _mmvp_questions(options: ReadOptions) -> Iterator[Task]:
+    folders = [folder / place for folder in options.folders for place in ("mmvp", "mmvp/data", "MMVP", "MMVP/data")]
+    file, tables = _MLLM.file(options), table_files(folders, ("*.parquet",))
+    refuse_both(file, tables)
+    if file is not None:
+        find = options.find(_MLLM.images)
+        pairs = _in_pairs(file, [(record, partial(find, record)) for record in _csv_rows(file)])
+        yield _MLLM.task(each(_question_pair, pairs))
+    elif tables:
+        rows = table_rows(tables, ("image",), _MMVP_TABLES)
+        pairs = _in_pairs(tables[0], [(row.record, partial(row.image, column="image")) for row in rows])
+        note = f"the file is that of {_MMVP_HUB}, in which the answers of two pairs are corrected"
+        yield _MLLM.task(each(_question_pair, pairs), note=note)
+
+
+def _question_pair(pair: tuple[_Asked, _Asked]) -> Case:
+    first, second = (record for record, _ in pair)
+    ids = _ids((first, second), next((name for name in _NUMBERS if name in first.fields), ""))
+    requests, truths = [], []
+    for name, (record, image) in zip(ids, pair, strict=True):
+        choices = _lettered(record)
+        letter = record.text("Correct Answer").strip().strip("()").lower()
+        if letter not in choices:
+            record.reject("Correct Answer", f"one of {', '.join(f'({one})' for one in choices)}")
+        truths.append(choices[letter])
+        texts, letters, question = tuple(choices.values()), tuple(choices), record.text("Question")
+        requests.append(Ask(image=image(f"{name}.jpg"), question=question, choices=texts, aliases=letters))
+    return case_of(first, requests, tuple(truths), name=f"{ids[0]}-{ids[1]}")
+
+
+def _lettered(record: Record) -> Mapping[str, str]:
+    """The options of a question by their letters, from a text such as ``(a) Open (b) Closed``."""
+    options = {letter.lower(): text for letter, text in _LETTERED.findall(record.text("Options"))}
+    if len(options) < 2 or not all(options.values()):  # a choice
+        record.reject("Options", "options such as '(a) Open (b) Closed'")
+    return options
+
+
+def _csv_rows(file: Path) -> list[Record]:
+    lines = csv.DictReader(StringIO(read_text(file, FETCH_AGAIN).lstrip("\ufeff"), newline=""))
+    return [Record(file, f"in row {number}", fields) for number, fields in enumerate(lines, 1)]
+
+
+def _in_pairs(file: Path, rows: Sequence[_Item]) -> Iterator[tuple[_Item, _Item]]:
+    if not rows or len(rows) % 2:
+        raise DataError(file, None, f"has {len(rows)} rows, expected an even number", FETCH_AGAIN)
+    return zip(rows[::2], rows[1::2], strict=True)
+
+
+def _ids(pair: tuple[Record, Record], field: str) -> tuple[int, int]:
+    """The ids of two rows: an odd one and the next; without a column of ids, the numbers of the rows."""
+    first, second = (_number(record, field) for record in pair)
+    if first % 2 == 0 or second != first + 1:
+        raise pair[1].error(f"the ids of the pair are {first} and {second}, expected an odd one and the next")
+    return first, second
+
+
+def _number(record: Record, field: str) -> int:
+    given = record.fields.get(field) if field else record.id.removeprefix("in row ")
+    text = str(given).strip() if type(given) in {str, int} else ""
+    if not text.isdecimal():
+        record.reject(field, "a whole number")
+    return int(text)
+
+
+MMVP = Source(
+    read=_mmvp,
+    shapes=shapes_of([_VLM, _MLLM]),
+    take="Questions.csv and the images of MMVP/MMVP, or the Parquet files of lmms-lab-eval/MMVP",
+)
