@@ -14,6 +14,7 @@ from vlgate.perturb.foils.candidates import Filling, Foil, Found, Gap
 from vlgate.perturb.foils.frames import NO_PART, Frame, RoleVerb, is_participant, noun_number, realised, swapped
 from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.text.sentences import Verb
+from vlgate.perturb.word_lists import words
 
 # Action replacement as in VALSE (section 3.5, appendix A.5): another verb of the space replaces a frame's.
 
@@ -24,20 +25,14 @@ NO_FILLING = "no filling is another verb of the space"
 
 
 class Actions(Protocol):
-    """What knows whether two verbs say the same, such as ``WordRelations``."""
-
     def same_action(self, one: str, other: str) -> bool:
-        """Return whether two verbs are synonyms, or one a hypernym of the other; antonyms are not."""
+        """Whether two verbs are synonyms, or one a hypernym of the other; antonyms are not."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The verbs of a collection of frames.
-
-    ``verbs`` are all of them by name. ``said_of`` has for each noun the verbs that have it as their other role, each
-    with that role, and ``said_by`` the names of the verbs that have it as their agent.
-    """
+    """The verbs of a collection by name; the verbs and roles that nouns are the other role of; the verbs of agents."""
 
     verbs: Mapping[str, RoleVerb]
     said_of: Mapping[str, tuple[tuple[RoleVerb, str], ...]]
@@ -45,7 +40,6 @@ class Space:
 
 
 def space_of(frames: Iterable[Frame]) -> Space:
-    """Return the verbs of frames and the nouns that go with each; the frames of all images make one space."""
     verbs: dict[str, RoleVerb] = {}
     said_of: dict[str, dict[tuple[str, str], tuple[RoleVerb, str]]] = {}
     said_by: dict[str, set[str]] = {}
@@ -66,8 +60,6 @@ def action_replacements(frame: Frame, space: Space, actions: Actions) -> Found:
     The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of its
     FrameNet frame, and not an action that may be seen together with it (``actions.toml``). Neither of the two verbs is
     what one does beside other things ("hold").
-
-    Returns: a candidate for each replacement, or the reason why there is none.
     """
     said_by = space.said_by.get(frame.agent, frozenset())
     known = [
@@ -79,7 +71,7 @@ def action_replacements(frame: Frame, space: Space, actions: Actions) -> Found:
 
 
 def action_gap(frame: Frame) -> Gap | None:
-    """Return the sentence of a frame with a gap in the place of its verb, for a masked language model such as BERT."""
+    """The sentence of a frame with a gap in the place of its verb, for a masked language model such as BERT."""
     caption = realised(frame)
     number = noun_number(frame.agent)
     if caption is None or number is None:
@@ -91,15 +83,9 @@ def action_gap(frame: Frame) -> Gap | None:
 
 
 def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, actions: Actions) -> Found:
-    """Replace the verb of a frame by the verbs of the space among the fillings of a masked language model.
+    """Replace the verb of a frame by the verbs of the space among the fillings of ``action_gap(frame)``.
 
     The preposition stays, as the model saw it. The conditions on the verbs are those of ``action_replacements``.
-
-    Args:
-        frame: a frame.
-        fillings: the fillings of ``action_gap(frame)``.
-        space: the verbs that may be said.
-        actions: what knows whether two verbs say the same.
     """
     number = noun_number(frame.agent)
     said = {} if number is None else {verb.verb(frame.role).present(number): verb for verb in _with_role(frame, space)}
@@ -180,37 +166,11 @@ UNCLEAR = "the verb does not tell who does it to whom"
 
 # Actions that two take part in alike, or that a photograph shows no direction of: who talks to a woman is talked to,
 # who pays a cashier is paid back, and a man leads the sheep that leads him.
-_MUTUAL = frozenset(
-    (
-        *("talk", "communicate", "converse", "chat", "speak", "meet", "hug", "kiss", "embrace", "dance", "fight"),
-        *("wrestle", "argue", "marry", "collide", "duel", "race", "quarrel", "dispute", "mingle", "socialize"),
-        *("scuffle", "cuddle", "snuggle", "debate", "bargain", "negotiate", "tango", "cooperate", "compete"),
-        *("reassure", "comfort", "console", "soothe", "tickle", "congratulate", "applaud", "pet"),
-        *("interact", "spar", "struggle", "gossip", "whisper", "confer", "flirt", "join", "nuzzle", "clasp"),
-        *("shout", "yell", "scream", "laugh", "giggle", "joke", "tease", "mock", "complain", "cheer", "encourage"),
-        *("ask", "pay", "trade", "swap", "discuss", "ignore", "distract", "calm", "lead", "bow", "nod", "frown"),
-        *("grimace", "scowl", "gawk", "leer", "toast", "splash", "shake", "accompany"),
-        *(
-            "confront",
-            "oppose",
-            "admire",
-            "stare",
-            "glare",
-            "gaze",
-            "wink",
-            "smile",
-            "wave",
-            "greet",
-            "salute",
-            "ogle",
-            "face",
-        ),
-    )
-)
+_MUTUAL = words("mutual action")
 # "A car drives a woman", "a ship boards a soldier", "an airplane taxis water": the object may be the passenger.
-_CARRYING = frozenset(("board", "disembark", "drive", "commute", "taxi", "fly", "ferry", "sail", "carry", "transport"))
+_CARRYING = frozenset("board disembark drive commute taxi fly ferry sail carry transport".split())
 # A soldier camouflages leaves with himself as little as leaves camouflage themselves, but leaves do it to a soldier.
-_UNCLEAR = frozenset(("camouflage", "disguise", "conceal", "hide", "mask", "decorate", "adorn", "surround", "shelter"))
+_UNCLEAR = frozenset("camouflage disguise conceal hide mask decorate adorn surround shelter".split())
 _MEANS = frozenset(("by", "via", "using", "by means of"))
 _MUTUAL_BEFORE = frozenset(
     ("beside", "next to", "near", "alongside", "close to", "around", "against", "with", "along with")
@@ -218,41 +178,19 @@ _MUTUAL_BEFORE = frozenset(
 # What acts, and among how many senses of a noun: the second one of "computer" is a person, that of "goat" an animal.
 _ACTORS = (("person", 1), ("animal", 3))
 # Who is tackled or hit is as often another athlete or soldier, whatever the frame calls them.
-_CONTESTS = frozenset(
-    (
-        *("tackle", "block", "attack", "punch", "kick", "hit", "box", "grapple", "shove", "push", "trip", "chase"),
-        *("pass", "guard", "pin", "throw", "whip", "shoot"),
-    )
-)
+_CONTESTS = words("contest")
 _ANYBODY = frozenset(
-    (
-        *("man", "woman", "person", "people", "boy", "girl", "child", "adult", "male", "female", "male child"),
-        *(
-            "female child",
-            "lady",
-            "kid",
-            "teenager",
-            "young man",
-            "young woman",
-            "old man",
-            "old woman",
-            "opponent",
-            "opposition",
-            "rival",
-        ),
-    )
-)
+    "man woman person people boy girl child adult male female lady kid teenager opponent opposition rival".split()
+) | {"male child", "female child", "young man", "young woman", "old man", "old woman"}
 
 
 class Things(Protocol):
-    """What knows whether two nouns may name one thing, and what a noun usually names, such as ``WordRelations``."""
-
     def same_thing(self, one: str, other: str) -> bool:
-        """Return whether two nouns may name one thing."""
+        """Whether two nouns may name one thing."""
         ...
 
     def is_kind(self, noun: str, kind: str, senses: int) -> bool:
-        """Return whether one of the first senses of a noun is a kind of another noun."""
+        """Whether one of the first senses of a noun is a kind of another noun."""
         ...
 
 
@@ -263,8 +201,6 @@ def actant_swap(frame: Frame, things: Things) -> Found:
     helps a person"), or if both may have one role in a contest ("An athlete tackles a man"): these are refused. So is a
     part of the body, which takes the article of its owner, a vehicle that carries whoever is aboard ("A car drives a
     woman"), and a means ("commutes by train"). The tag "actors" is "both" if both nouns name persons or animals.
-
-    Returns: one candidate, or the reason why there is none.
     """
     if not is_participant(frame):
         return Found(refused=(NO_PART,))
@@ -294,14 +230,12 @@ def actant_swap(frame: Frame, things: Things) -> Found:
 
 
 def _reversible(frame: Frame) -> str:
-    """Return why the swapped roles may be as true as these, by the verb alone; empty if nothing tells so."""
     verb = frame.verb.verb(frame.role)
     reasons = ((verb.base in _CARRYING, CARRIES), (verb.rest in _MEANS, MEANS), (verb.base in _UNCLEAR, UNCLEAR))
     return next((why for holds, why in (*reasons, (is_mutual(verb), BOTH_WAYS)) if holds), "")
 
 
 def _actors(frame: Frame, things: Things) -> str:
-    """Return "both" if both nouns name persons or animals, "one" otherwise."""
     return "both" if all(_acts(noun.lower(), things) for noun in (frame.agent, frame.other)) else "one"
 
 
@@ -318,11 +252,5 @@ def _both_contest(frame: Frame, things: Things) -> bool:
 
 
 def is_mutual(verb: Verb) -> bool:
-    """Return whether a clause with a verb and its preposition is true with subject and object exchanged.
-
-    >>> is_mutual(Verb(base="talk", rest="to")), is_mutual(Verb(base="sit", rest="beside"))
-    (True, True)
-    >>> is_mutual(Verb(base="ride"))
-    False
-    """
+    """Whether a clause with a verb and its preposition is true with subject and object exchanged."""
     return verb.rest in _MUTUAL_BEFORE or verb.base in _MUTUAL

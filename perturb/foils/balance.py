@@ -23,13 +23,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
-    """Keep at most ``cap`` candidates of each class, chosen at random.
-
-    Raises: ValueError if the cap is below 1.
-
-    >>> [("abaa"[n]) for n in capped("abaa", 2, seed=0)].count("a")
-    2
-    """
+    """Keep at most ``cap`` candidates of each class, chosen at random; ValueError if the cap is below 1."""
     if cap < 1:
         raise ValueError(f"cap={cap!r} must be at least 1")
     taken: Counter[T] = Counter()
@@ -42,13 +36,7 @@ def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
 
 
 def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
-    """Keep equally many candidates of each class that is wanted, chosen at random, at most ``limit`` in all.
-
-    Existence takes half of its captions from the answer zero, coreference half from the answer yes.
-
-    >>> sorted("yes no no".split()[n] for n in even("yes no no".split(), ("yes", "no"), seed=0))
-    ['no', 'yes']
-    """
+    """Keep equally many candidates of each class that is wanted, chosen at random, at most ``limit`` in all."""
     counts = Counter(classes)
     each = min((counts[one] for one in wanted), default=0)
     if limit is not None:
@@ -72,11 +60,6 @@ def even_within(
     A group is whatever may give the class away to a model that sees no image: of the VisDial questions whether the
     image is in colour, nine in ten are answered with yes. In a group no class is kept more than once more often than
     the rarest one.
-
-    Raises: ValueError if there are not as many groups as classes.
-
-    >>> len(even_within(["yes", "yes", "yes", "no"], ["in color"] * 3 + ["raining"], ("yes", "no"), seed=0))
-    2
     """
     if len(groups) != len(classes):
         raise ValueError(f"len(groups)={len(groups)!r} must be len(classes)={len(classes)!r}")
@@ -112,15 +95,11 @@ def mutual(pairs: Sequence[tuple[T, T]], *, seed: int) -> tuple[int, ...]:
 
 
 def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
-    """Choose a foil's class for each caption so that captions and foils have the same distribution of classes.
+    """Choose foils' classes by position so that captions and foils have the same distribution of classes.
 
-    ``options`` are the classes that each candidate's foil may take; the candidate's own class is none of them.
-    Candidates that cannot be given one are dropped, until the foils of those that are left have exactly the classes of
-    their captions. What is left is the most that one round of matching after another leaves.
-
-    Returns: the foil's class by the position of the candidate, in ascending order.
-
-    Raises: ValueError if there are not as many options as classes.
+    ``options`` are the classes that each candidate's foil may take. Candidates that cannot be given one are dropped,
+    until the foils of those that are left have exactly the classes of their captions. What is left is the most that one
+    round of matching after another leaves.
 
     >>> dict(assigned("aabb", ["b", "b", "a", "a"], seed=0))
     {0: 'b', 1: 'b', 2: 'a', 3: 'a'}
@@ -153,9 +132,6 @@ def assigned_within(
 
     A group is whatever may give the class away to a model that sees no image: people are counted in images without
     people, but nobody counts the zebras in images without zebras.
-
-    >>> dict(assigned_within("abc", ["bc", "ac", "ab"], ["dogs", "dogs", "cats"], seed=0))
-    {0: 'b', 1: 'a'}
     """
     members: dict[Hashable, list[int]] = defaultdict(list)
     for place, group in enumerate(groups):
@@ -180,11 +156,6 @@ def near_within(
     Among these, a class is given to at most ``n + sqrt(n)`` foils if n captions have it, as a random draw may give it.
     That keeps far more candidates than an exact balance of rare classes does, and a classifier that learns from a part
     of the set finds no class more often true in it because the rest of the set has it false.
-
-    Returns: the foil's class by the position of the candidate, in ascending order.
-
-    >>> dict(near_within("aab", ["b", "b", "a"], ["dogs", "dogs", "cats"], seed=0))
-    {0: 'b', 1: 'b', 2: 'a'}
     """
     members: dict[Hashable, list[int]] = defaultdict(list)
     for place, group in enumerate(groups):
@@ -203,9 +174,6 @@ def spread(options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
     """Choose a foil's class for each caption so that the foils' classes are as even as their options allow.
 
     Counting-adversarial gives its captions foils of 0 to 3 so. Candidates without options are left out.
-
-    >>> sorted(spread([(0, 1), (0, 1)], seed=0).values())
-    [0, 1]
     """
     random = quick_generator(f"{seed}/spread")
     used: Counter[T] = Counter()
@@ -235,14 +203,12 @@ def _matched(
     reach: dict[T, dict[T, None]] = defaultdict(dict)
 
     def hold(place: int, one: T) -> None:
-        """Choose an option for a place."""
         chosen[place] = one
         for other in options[place]:
             movable[one, other][place] = None
             reach[one][other] = None
 
     def leave(place: int) -> None:
-        """Take the choice for a place back."""
         one = chosen.pop(place)
         for other in options[place]:
             del movable[one, other][place]
@@ -266,7 +232,7 @@ def _path(
     movable: Mapping[tuple[T, T], Mapping[int, None]],
     reach: Mapping[T, Mapping[T, None]],
 ) -> list[T] | None:
-    """Return classes from one of ``starts`` to one with room; each can hand a candidate to the next."""
+    # Classes from one of ``starts`` to one with room; each can hand a candidate to the next.
     came: dict[T, T | None] = dict.fromkeys(starts)
     todo = deque(starts)
     while todo:
@@ -289,21 +255,8 @@ def _path(
 def paired(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
     """Select foils so that each pair of classes occurs as often in one direction as in the other (VALSE, A.4).
 
-    The pairs take turns, so that a frequent pair does not crowd out the others, and each source is used once.
-
-    Args:
-        foils: n candidates; ``classes`` are what is replaced and what replaces it.
-        sources: n keys of what the candidates were made from, such as the id of a caption or an image.
-        seed: decides which candidates of a pair are taken.
-
-    Returns: the positions of the selected candidates, in increasing order.
-    Raises: ValueError if there are not as many sources as foils.
-
-    >>> from vlgate.perturb.foils.candidates import Foil
-    >>> made = [("on", "under"), ("under", "on"), ("on", "under"), ("in", "outside")]
-    >>> foils = [Foil(caption="", foil="", classes=classes, why="") for classes in made]
-    >>> [foils[place].classes for place in paired(foils, range(4), seed=0)].count(("on", "under"))
-    1
+    The pairs take turns, so that a frequent pair does not crowd out the others. Each source, such as a caption or an
+    image, is used once.
     """
     if len(foils) != len(sources):
         raise ValueError(f"len(foils)={len(foils)} and len(sources)={len(sources)} must be equal")
@@ -325,7 +278,6 @@ def paired(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tup
 
 
 def _two(one: list[int], other: list[int], sources: Sequence[Hashable], used: set[Hashable]) -> list[int]:
-    """Take the next candidate of each direction and mark their sources as used; empty if a direction has none left."""
     found: list[int] = []
     for queue in (one, other):
         while queue and sources[queue[-1]] in used:
@@ -342,20 +294,7 @@ def matched(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tu
     """Select foils so that each class replaces others exactly as often as others replace it (VALSE, A.5).
 
     Classes need not be paired: "ride" may be replaced by "push", "push" by "pull" and "pull" by "ride". Such rings are
-    found by walks from class to class; a class without a way on is left out.
-
-    Args:
-        foils: n candidates; ``classes`` are what is replaced and what replaces it.
-        sources: n keys of what the candidates were made from; each source is used once, and has one class.
-        seed: decides the walks.
-
-    Returns: the positions of the selected candidates, in increasing order.
-
-    >>> from vlgate.perturb.foils.candidates import Foil
-    >>> made = [("ride", "push"), ("push", "pull"), ("pull", "ride"), ("push", "ride"), ("ride", "carry")]
-    >>> foils = [Foil(caption="", foil="", classes=classes, why="") for classes in made]
-    >>> matched(foils, [1, 2, 3, 2, 1], seed=0) in {(0, 1, 2), (0, 3)}
-    True
+    found by walks from class to class; a class without a way on is left out. Each source is used once.
     """
     ways: dict[str, dict[str, list[int]]] = {}
     for place in np.random.default_rng(seed).permutation(len(foils)).tolist():
@@ -421,18 +360,7 @@ def exchanged(groups: Sequence[Sequence[Foil]], *, seed: int) -> tuple[tuple[int
     """Choose at most one foil of each caption so that each word, with its quantifier, is as often true as false.
 
     A foil that puts "dogs" for "dog" is chosen only together with one that puts "dog" for "dogs", in another caption.
-    The rarest exchanges are served first; within one, and among equally rare ones, the seed decides.
-
-    Args:
-        groups: the foils of each caption, in the captions' order.
-        seed: decides what is chosen.
-
-    Returns: the caption's position and its foil, in the captions' order.
-
-    >>> one = Foil(caption="a dog", foil="a cat", classes=("dog", "cat"), why="")
-    >>> two = Foil(caption="a cat", foil="a dog", classes=("cat", "dog"), why="")
-    >>> len(exchanged([[one], [one], [two]], seed=1))
-    2
+    The rarest exchanges are served first.
     """
     pools: dict[Exchange, list[tuple[int, Foil]]] = {}
     random = quick_generator(f"{seed}/exchanged")
@@ -446,12 +374,7 @@ def exchanged(groups: Sequence[Sequence[Foil]], *, seed: int) -> tuple[tuple[int
 
 
 def exchange(foil: Foil) -> Exchange:
-    """Return what a caption has and what its foil has instead: the classes, with the quantifiers of a plurality foil.
-
-    >>> tags = {"direction": "sg2pl", "quantifiers": "a single/some"}
-    >>> exchange(Foil(caption="", foil="", classes=("dog", "dogs"), why="", tags=tags))
-    ('a single dog', 'some dogs')
-    """
+    """What a caption has and what its foil has instead: the classes, with the quantifiers of a plurality foil."""
     before, _, after = foil.tags.get("quantifiers", "/").partition("/")
     return f"{before} {foil.classes[0]}".strip(), f"{after} {foil.classes[1]}".strip()
 
@@ -462,7 +385,6 @@ def _both_ways(pools: Iterable[Exchange]) -> list[Exchange]:
 
 
 def _take(there: list[tuple[int, Foil]], back: list[tuple[int, Foil]], chosen: dict[int, Foil]) -> None:
-    """Add foils of both directions, one of each at a time, of captions that have none yet."""
     while True:
         one = next((item for item in there if item[0] not in chosen), None)
         two = next((item for item in back if item[0] not in chosen and (one is None or item[0] != one[0])), None)

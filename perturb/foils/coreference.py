@@ -10,6 +10,7 @@ from types import MappingProxyType
 from vlgate.perturb.foils.balance import even_within
 from vlgate.perturb.foils.candidates import Dialog, Foil, Found, Turn
 from vlgate.perturb.text.parsed import Parsed, Token
+from vlgate.perturb.word_lists import words
 from vlgate.seeds import quick_generator
 
 # Whether a pronoun of a question about an image has what it stands for in the image's caption.
@@ -25,37 +26,9 @@ IT = frozenset({"it", "its", "itself", "this", "that"})
 PRONOUNS = HE | SHE | THEY | IT
 """The pronouns that a question is taken for: those of the release's records, among them "both", not "i" and "you"."""
 
-MALE = frozenset(
-    (
-        *("man", "boy", "guy", "gentleman", "male", "groom", "father", "dad", "husband", "son", "king", "waiter"),
-        *("businessman", "fireman", "policeman", "cowboy", "dude", "grandfather", "brother"),
-    )
-)
-FEMALE = frozenset(
-    (
-        *("woman", "girl", "lady", "female", "bride", "mother", "mom", "wife", "daughter", "queen", "waitress"),
-        *("businesswoman", "ballerina", "grandmother", "sister"),
-    )
-)
-NEUTRAL = frozenset(
-    (
-        *("person", "child", "kid", "baby", "toddler", "player", "skier", "snowboarder", "skateboarder", "surfer"),
-        *("rider", "batter", "pitcher", "catcher", "skater", "chef", "cook", "officer", "biker", "cyclist", "worker"),
-        *(
-            "driver",
-            "someone",
-            "individual",
-            "student",
-            "teenager",
-            "adult",
-            "teen",
-            "infant",
-            "motorcyclist",
-            "soldier",
-        ),
-        *("baseman", "athlete", "referee", "umpire", "boarder", "farmer", "performer", "clown", "jockey", "hitter"),
-    )
-)
+MALE = words("he")
+FEMALE = words("she")
+NEUTRAL = words("he or she")
 _PERSONS = MALE | FEMALE | NEUTRAL
 _SCENE = re.compile(
     r"(?:is|are|does|was) (?:it|this|that)"
@@ -67,22 +40,18 @@ _SCENE = re.compile(
     r"(?: (?:a|in|out|outside|there|the|photo|photograph|picture|image|pic|shot|day|today|here))*"
 )
 _GROUPS = frozenset({"couple", "group", "pair", "family", "crowd", "team", "herd", "flock", "bunch", "several"})
-_WHOLE = frozenset(
-    {"photo", "picture", "image", "pic", "photograph", "view", "shot", "closeup", "close", "scene", "front"}
-)
+_WHOLE = frozenset("photo picture image pic photograph view shot closeup close scene front".split())
 
 
 def of_the_image(question: Parsed) -> bool:
-    """Return whether a question asks about the image as a whole: "is it sunny", "is this photo in color"."""
     asked = question.text.strip().lower().rstrip(" ?.!")
     return _SCENE.fullmatch(asked) is not None or bool({token.lower for token in question.tokens} & _WHOLE)
 
 
 def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
-    """Return why a pronoun of the question may stand for something that the caption does not name; empty if not.
+    """Why a pronoun may stand for something that the caption does not name; empty if not.
 
-    ``before`` is what was said in the dialog until then. If it names a thing that the caption does not, "it" and "they"
-    may stand for that thing, and the question is refused.
+    If the dialog ``before`` names a thing that the caption does not, "it" and "they" may stand for that thing.
     """
     asked = question.text.strip().lower().rstrip(" ?.!")
     if caption.tokens[:1] and caption.tokens[0].tag == "VB" and caption.tokens[0].lower != "close":
@@ -103,7 +72,6 @@ def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
 
 
 def _nouns(caption: Parsed) -> tuple[Token, ...]:
-    """Return the heads of the caption's noun phrases, without words for the image."""
     found = tuple(token for token in caption.tokens if token.tag in {"NN", "NNS"} and token.dep != "compound")
     return tuple(token for token in found if token.lower not in _WHOLE)
 
@@ -172,7 +140,7 @@ _IMAGE = re.compile(
 
 
 def uncertain(question: Parsed, answer: str) -> str:
-    """Return why the opposite of an answer may be as right as the answer; empty if it is not.
+    """Why the opposite of an answer may be as right as the answer; empty if it is not.
 
     A "no" is taken if the question is about the image as a whole (its colours, the weather, inside or outside) or has a
     verb ("is he wearing a hat?"), but not if it asks what a thing is called ("is it a kitten?").
@@ -233,11 +201,7 @@ _END = " \t\n.,;:!?"
 
 
 def posed(caption: str, question: str, answer: str) -> Foil | str:
-    """Say caption, question and answer as one text, and the foil with the other answer.
-
-    ``classes`` of the foil are the answers.
-
-    Returns: the foil, or a short reason why there is none.
+    """Say caption, question and answer as one text, and the foil with the other answer; a reason if there is none.
 
     >>> posed("A woman on a motorcycle.", "is she wearing a helmet", "Yes, she is").foil
     'a woman on a motorcycle. is she wearing a helmet? no.'
@@ -259,11 +223,8 @@ def posed(caption: str, question: str, answer: str) -> Foil | str:
 def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *, checked: bool = True) -> Found:
     """Make a candidate of each turn of a dialog that has a pronoun in its question and yes or no for an answer.
 
-    ``caption`` and ``questions`` are the dialog's texts, parsed. The tag ``antecedent`` says what a question is about:
-    the "image" as a whole ("is it sunny"), or what its "caption" names. Choose among the candidates of all dialogs with
-    ``selected``, so that half of the captions say yes.
-
-    Raises: ValueError if there are not as many questions as turns.
+    ``caption`` and ``questions`` are the dialog's texts, parsed. The tag ``antecedent`` is "image" if a question is
+    about the image as a whole ("is it sunny"), else "caption". ``selected`` chooses among those of all dialogs.
     """
     if len(questions) != len(dialog.turns):
         raise ValueError(f"len(questions)={len(questions)!r} must be len(dialog.turns)={len(dialog.turns)!r}")
@@ -286,11 +247,9 @@ def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *,
 def selected(
     candidates: Sequence[Foil], *, seed: int, limit: int | None = None, image_share: float = IMAGE_SHARE
 ) -> tuple[int, ...]:
-    """Choose candidates of which half say yes, and so, as far as possible, of each question that several dialogs have.
+    """Choose candidates of which half say yes, and so, as far as possible, of each question of several dialogs.
 
     At most ``image_share`` of the chosen ones ask about the image as a whole: their "it" needs no antecedent.
-
-    Returns: the positions of the chosen candidates, in ascending order.
     """
     answers = [one.classes[0] for one in candidates]
     questions = [one.caption.rpartition("? ")[0].rpartition(". ")[2] for one in candidates]

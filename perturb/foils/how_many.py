@@ -24,11 +24,7 @@ _VALUES = {word: value for value, word in enumerate(NUMBER_WORDS)} | {"none": 0}
 
 
 def numeral(answer: str) -> int | None:
-    """Return the number that an answer consists of, or None if it has other words or a number above ``LARGEST``.
-
-    >>> [numeral(answer) for answer in ("2", "Two.", "None.", "2 or 3", "a few", "1000")]
-    [2, 2, 0, None, None, None]
-    """
+    """The number that an answer consists of, or None if it has other words or a number above ``LARGEST``."""
     word = answer.strip().rstrip(".!").strip().lower()
     if re.fullmatch(r"[0-9]{1,2}", word):
         return int(word)
@@ -62,7 +58,7 @@ class Statement:
     form: Form
 
     def said(self, quantifier: str, *, one: bool = False) -> str | None:
-        """Return the sentence with a quantifier, which may be empty, or None if it has no wording for one."""
+        """The sentence with a quantifier, which may be empty, or None if it has no wording for one."""
         frame = self.one if one else self.many
         if frame is None:
             return None
@@ -71,10 +67,6 @@ class Statement:
 
 
 def statement(question: Parsed, answer: str) -> Statement | str:
-    """Turn a how-many question and its answer into a statement.
-
-    Returns: the statement, or a short reason why there is none.
-    """
     number = numeral(answer)
     if number is None:
         return "the answer is not a numeral"
@@ -104,9 +96,7 @@ def existence(question: Parsed, answer: str, *, singular: bool = False) -> Found
 
     With ``singular`` an answer of zero is said in the singular, "There is no dog", if there is a wording for it. In the
     release only the answer one has the singular, so that "There is a dog" is always true; in a set in which some zeros
-    are singular, the number of the noun gives nothing away.
-
-    The tag ``provenance`` says which way the foil goes, as in the release: "zero_to_something" or "something_to_zero".
+    are singular, the number of the noun gives nothing away. The tag ``provenance`` is the release's.
     """
     made = statement(question, answer)
     if isinstance(made, str):
@@ -129,10 +119,7 @@ def existence(question: Parsed, answer: str, *, singular: bool = False) -> Found
 
 
 def selected_existence(candidates: Sequence[Foil], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
-    """Choose candidates of which half come from zero, and of which no noun is much more often there than not.
-
-    Returns: the positions of the chosen candidates, in ascending order.
-    """
+    """Choose positions: half come from zero, and no noun is much more often there than not."""
     ways = [one.tags["provenance"] for one in candidates]
     nouns = [_first_noun(one) for one in candidates]
     return even_within(ways, nouns, ("zero_to_something", "something_to_zero"), seed=seed, limit=limit)
@@ -160,7 +147,6 @@ def _something(made: Statement, *, one: bool) -> str | None:
 
 
 def _unfit(made: Statement, question: Parsed) -> str:
-    """Return why a statement of a number has no counterpart about existence; empty if it has one."""
     words = {token.lower for token in question.tokens}
     noun = made.noun.lower().split()
     checks = (
@@ -190,10 +176,6 @@ _FEW = 25  # of 1,022 candidates a text-only classifier then ranks 46 in 100 rig
 
 
 def countable(question: Parsed, answer: str) -> Statement | str:
-    """Turn a how-many question into a statement of an exact number.
-
-    Returns: the statement, or a short reason why there is none.
-    """
     made = statement(question, answer)
     if isinstance(made, str):
         return made
@@ -203,26 +185,20 @@ def countable(question: Parsed, answer: str) -> Statement | str:
 
 
 def counted(made: Statement, number: int) -> str | None:
-    """Return the statement with an exact number, or None if it has no wording for one.
-
-    A statement of zero is said with the numeral: "There are exactly 0 cups".
-    """
+    """The statement with an exact number, also "exactly 0 cups", or None if it has no wording for one."""
     return made.said(f"exactly {number}", one=number == 1)
 
 
 def balanced(statements: Sequence[Statement], *, seed: int, cap: int = CAP) -> Mapping[int, Foil]:
-    """Make foils whose numbers have the same distribution as the captions', with at most ``cap`` captions of a number.
+    """Make foils whose numbers are distributed as the captions', by the position of their statement.
 
-    So it is for each noun that is counted, too, as far as its numbers allow.
-
-    Returns: candidates by the position of their statement.
+    So it is for each noun that is counted, too, as far as its numbers allow. A number has at most ``cap`` captions.
     """
     kept = capped([one.number for one in statements], cap, seed=seed)
     return _exchanged(statements, kept, seed=seed, smallest=_FEW)
 
 
 def small(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CAP) -> Mapping[int, Foil]:
-    """Make foils as ``balanced`` does, from captions of 0 to 3 with foils of 0 to 3."""
     low = [place for place, one in enumerate(statements) if one.number in SMALL]
     kept = [low[n] for n in capped([statements[place].number for place in low], cap, seed=seed)]
     return _exchanged(statements, kept, seed=seed, smallest=1)

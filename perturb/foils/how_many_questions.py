@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from vlgate.perturb.text.grammar import forms, may_be_plural, plural, singular, with_article
 from vlgate.perturb.text.parsed import Parsed, Token
+from vlgate.perturb.word_lists import words
 
 # Take how-many questions apart: what is counted, the verb, and what follows it.
 
@@ -18,13 +19,7 @@ HAVE = frozenset({"have", "has", "had"})
 MODALS = frozenset({"can", "could", "may", "might", "will", "would", "should", "must"})
 _AUXILIARIES = BE | DO | HAVE | MODALS
 _COMPARED = frozenset({"more", "less", "fewer", "much"})
-_MEASURES = frozenset(
-    (
-        *("time", "times", "year", "years", "month", "months", "week", "weeks", "day", "days", "hour", "hours"),
-        *("minute", "minutes", "second", "seconds", "mile", "miles", "inch", "inches", "meters", "pounds", "degrees"),
-        *("percent", "dollars", "cents", "o'clock", "points", "kilometers", "mph", "ounces", "acres"),
-    )
-)
+_MEASURES = words("measure of an answer")
 _TOTAL = (("in", "total"), ("all", "together"), ("in", "all"), ("altogether",))
 
 
@@ -48,10 +43,7 @@ class Asked:
 
 
 def asked(question: Parsed) -> Asked | str:
-    """Take a question apart.
-
-    Returns: its parts, or a short reason why it cannot be turned into a statement.
-    """
+    """Take a question apart; a reason if it cannot be turned into a statement."""
     tokens = _unmarked(question.tokens)
     places = [n for n in range(len(tokens) - 1) if (tokens[n].lower, tokens[n + 1].lower) == ("how", "many")]
     if not places:
@@ -82,7 +74,6 @@ _MARKS = re.compile(r"[;:()\[\]<>/\\\"“”{}=*#@|_\n\t\0]")
 
 
 def written(tokens: Sequence[Token]) -> str:
-    """Return the text of tokens that stood next to each other."""
     return "".join(token.text + token.space for token in tokens).strip()
 
 
@@ -148,7 +139,7 @@ _ENDS = frozenset({"IN", "TO", "WDT", "WP", "WRB", "RP", "EX", "DT", "PRP", "PRP
 
 
 def _noun_end(words: Sequence[Token], start: int) -> int:
-    """Return the end of a noun phrase: before a preposition, an auxiliary, or a verb or adverb behind a noun."""
+    # It ends before a preposition, an auxiliary, or a verb or adverb behind a noun.
     nouns = 0
     for place in range(start, len(words)):
         word = words[place]
@@ -177,7 +168,6 @@ _VERBS = frozenset({"wear", "get", "take", "make", "play", "ride", "hold", "eat"
 
 
 def _head(noun: Sequence[Token], *, group: bool) -> int | str:
-    """Return the place of the noun that is counted, or why there is none."""
     if not noun:
         return "no noun is counted"
     head, inner = noun[-1], noun[2:] if group else noun
@@ -196,7 +186,6 @@ def _head(noun: Sequence[Token], *, group: bool) -> int | str:
 
 
 def _verb_place(words: Sequence[Token], start: int) -> int | str:
-    """Return the place of the finite verb, or the end if there is none; participles are not finite."""
     for place in range(start, len(words)):
         word = words[place]
         if word.tag in {"WDT", "WP", "WRB"} or (word.lower == "that" and words[place + 1 : place + 2]):
@@ -220,49 +209,15 @@ _SEVERAL = frozenset({"different", "various", "several", "separate", "matching",
 # Words about several things together, without a wording for one.
 _COLLECTIVE = frozenset({"together", "other", "apart", "different", "same", "each", "both", "row", "circle", "pairs"})
 # What is worn in pairs: one person wears gloves, but one hat.
-_PAIRS = frozenset(
-    (
-        *(
-            "shoes",
-            "gloves",
-            "boots",
-            "socks",
-            "skis",
-            "sneakers",
-            "goggles",
-            "earrings",
-            "sandals",
-            "mittens",
-            "heels",
-        ),
-        *("slippers", "skates", "pads", "kneepads", "sunglasses", "glasses", "shorts", "pants", "jeans", "clothes"),
-        *(
-            "trousers",
-            "headphones",
-            "suspenders",
-            "pajamas",
-            "flippers",
-            "cleats",
-            "snowshoes",
-            "leggings",
-            "stockings",
-        ),
-    )
-)
+_PAIRS = words("worn in pairs")
 # One person is in one suit and on one horse, but on skis, and a tree stands in bushes.
 _ONE_EACH = frozenset({"wearing", "riding", "wear", "ride", "in", "on"})
-_MANY_OF_ONE = frozenset(
-    (
-        *("wheels", "tracks", "rails", "stripes", "legs", "feet", "knees", "hands", "paws", "wings", "clouds", "woods"),
-        *("bushes", "leaves", "flowers", "rocks", "trees", "waves", "ruins", "pieces", "slices", "halves", "layers"),
-    )
-)
+_MANY_OF_ONE = words("many of one")
 # One person holding umbrellas may hold one or several, so that the number of the other noun is not known.
 _EITHER = frozenset({"holding", "carrying", "using", "flying", "hold", "carry", "use", "having", "with", "playing"})
 
 
 def in_plural(noun: Sequence[Token], head: int) -> str | None:
-    """Return the words of a noun with its head in the plural, or None if its plural is not known."""
     word = noun[head].text
     if singular(word.lower()) in _PLURAL:
         return _with(noun, head, singular(word))
@@ -276,7 +231,6 @@ def in_plural(noun: Sequence[Token], head: int) -> str | None:
 
 
 def in_singular(noun: Sequence[Token], head: int) -> str | None:
-    """Return the words of a noun with its head in the singular, or None if its singular is not known."""
     if noun[head].lower in _PORTIONS and any(word.tag == "NNS" for word in noun[head + 1 :]):
         return None
     owners = [noun[n - 1] for n, word in enumerate(noun) if word.tag == "POS" and n]
@@ -294,11 +248,9 @@ def in_singular(noun: Sequence[Token], head: int) -> str | None:
 
 
 def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
-    """Return words about several things ("wearing hats") as they are about one ("wearing a hat").
+    """Words about several things ("wearing hats") as they are about one ("wearing a hat"), behind a finite ``verb``.
 
-    ``verb`` is the finite verb before the tail, if there is one.
-
-    Returns: the text, or None if it has no wording for one ("standing together") or needs another noun's number.
+    Returns: None if there is no wording for one ("standing together"), or it needs another noun's number.
     """
     words: list[str] = []
     for place, token in enumerate(tail):
@@ -324,14 +276,13 @@ def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
 
 
 def _adjectives(tail: Sequence[Token], place: int) -> int:
-    """Return the place of the first adjective before a noun."""
     while place and tail[place - 1].tag[:2] in {"JJ", "NN"} and tail[place - 1].tag != "NNS":
         place -= 1
     return place
 
 
 def third_person(verb: Token) -> tuple[str | None, str | None]:
-    """Return a finite verb in its plural and its singular form, in the tense it has."""
+    """The plural and the singular form of a finite verb, in its tense."""
     word = verb.lower
     if word in BE:
         return ("were", "was") if word in {"was", "were"} else ("are", "is")
@@ -343,11 +294,6 @@ def third_person(verb: Token) -> tuple[str | None, str | None]:
 
 
 def verb_form(lemma: str, tag: str) -> str | None:
-    """Return a form of a verb by its Penn Treebank tag, or None if the dictionary does not have the verb.
-
-    >>> verb_form("have", "VBZ"), verb_form("hang", "VBP")
-    ('has', 'hang')
-    """
     found = forms(lemma, "VERB").get(tag, ())
     if not found and lemma in {"have", "do"}:
         found = forms(lemma, "AUX").get(tag, ())

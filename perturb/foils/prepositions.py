@@ -56,30 +56,14 @@ class Contrasts:
     absurd: tuple[Absurd, ...] = ()
 
     def is_absurd(self, subject: str, name: str, thing: str) -> bool:
-        """Return whether nobody would say a preposition of a subject and a thing, both by their lemmas.
-
-        >>> contrasts().is_absurd("bus", "inside", "car"), contrasts().is_absurd("cat", "inside", "car")
-        (True, False)
-        """
         return any(name in one.foils and thing in one.things and subject in one.subjects for one in self.absurd)
 
     def compatible(self, one: str, other: str) -> bool:
-        """Return whether two prepositions may both be true of one photograph.
-
-        >>> table = contrasts()
-        >>> table.compatible("on", "on top of"), table.compatible("on", "under")
-        (True, False)
-        """
+        """Whether two prepositions may both be true of one photograph."""
         return one == other or other in self.together.get(one, frozenset())
 
     def opposite(self, name: str, thing: str, *, several: bool, head: str | None) -> tuple[str, ...]:
-        """Return the prepositions that contradict ``name`` about a thing.
-
-        Args:
-            name: the preposition of the caption.
-            thing: the lemma of the noun behind it.
-            several: whether the noun is a plural.
-            head: the lemma of the verb before it; None for a noun.
+        """The prepositions that contradict ``name`` before a noun, behind the verb ``head``; None for a noun.
 
         >>> contrasts().opposite("above", "sink", several=False, head="hang")
         ('below', 'under', 'beneath', 'underneath')
@@ -97,17 +81,12 @@ class Contrasts:
 
 @cache
 def contrasts() -> Contrasts:
-    """Return the table, read once."""
     text = files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
     return parsed_contrasts(text)
 
 
 def parsed_contrasts(text: str) -> Contrasts:
-    """Read a table from the text of its file.
-
-    Raises: ValueError if a contrast names things or verbs that are not listed, a preposition that is not spatial, or a
-        pair that may be true together.
-    """
+    """Read a table; ValueError if it contradicts itself or names what it does not list."""
     raw = tomllib.loads(text)
     spatial = frozenset(raw["spatial"])
     together = _together(raw["together"])
@@ -184,19 +163,12 @@ class Preposition:
 
 
 def prepositions(parsed: Parsed) -> tuple[Preposition, ...]:
-    """Return the prepositions of a text, in its order; particles of verbs ("sit down") are not among them."""
+    """The prepositions of a text, in its order; particles of verbs ("sit down") are not among them."""
     return tuple(_prepositions(parsed))
 
 
 def attested(captions: Iterable[Parsed], least: int = LEAST_ATTESTED) -> Mapping[str, int]:
-    """Count the preposition sequences of a collection of captions, as VALSE's list of attested ones.
-
-    Args:
-        captions: parsed captions.
-        least: how often a sequence must occur.
-
-    Returns: the counts by sequence, the most frequent first.
-    """
+    """Count the preposition sequences of a collection, the most frequent first, as VALSE's list of attested ones."""
     counts = Counter(one.name for caption in captions for one in prepositions(caption) if one.thing is not None)
     return {name: count for name, count in counts.most_common() if count >= least}
 
@@ -220,7 +192,6 @@ def _prepositions(parsed: Parsed) -> Iterator[Preposition]:
 
 
 def _length(parsed: Parsed, place: int) -> int:
-    """Return how many tokens from ``place`` are one preposition; 0 for none."""
     tokens = parsed.tokens
     for sequence in contrasts().sequences.get(tokens[place].lower, ()):
         found = tokens[place : place + len(sequence)]
@@ -272,7 +243,6 @@ Said = Mapping[str, frozenset[str]]
 
 
 def said_of(captions: Iterable[Parsed]) -> Said:
-    """Return what the captions of one image say about the places of things, so that no foil says the same."""
     found: dict[str, set[str]] = {}
     for text in captions:
         for one in prepositions(text):

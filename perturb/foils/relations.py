@@ -36,26 +36,20 @@ NO_FILLING = "no filling is another attested preposition"
 _NEGATIONS = frozenset({"no", "not", "n't", "without", "never", "none", "nobody", "nothing", "neither", "?"})
 _OPEN = frozenset({"no", "any", "every", "each", "either", "neither", "what", "which", "another", "other"})
 _BESIDE = frozenset({"next to", "beside", "near", "close to", "in front of", "behind", "in back of", "by", "alongside"})
-_PUTTING = frozenset(
-    {"on", "in", "at", "of", "inside", "into", "onto", "atop", "under", "underneath", "beneath", "over", "above"}
-)
+_PUTTING = frozenset("on in at of inside into onto atop under underneath beneath over above".split())
 
 
 def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Found:
     """Replace each spatial preposition by those that contradict it about the same thing, by a table.
 
-    Args:
-        parsed: a caption.
-        attested: the preposition sequences of the collection; see ``prepositions.attested``.
-        said: what the captions of the image say, from ``said_of``; a foil must not say it.
-
-    Returns: a candidate for each replacement, and a reason for each preposition without one.
+    ``attested`` are the preposition sequences of the collection, ``said`` what the captions of the image say, which a
+    foil must not say.
     """
     return _found(parsed, attested, said, None)
 
 
 def gaps(parsed: Parsed) -> tuple[Gap, ...]:
-    """Return the text with a gap in the place of each spatial preposition, for a masked language model."""
+    """The text with a gap in the place of each spatial preposition, for a masked language model."""
     spots = _spots(parsed)
     return tuple(
         Gap(before=_text(parsed, 0, one.span[0]), after=_text(parsed, one.span[1], len(parsed.tokens)))
@@ -70,19 +64,11 @@ def filled_relations(
     attested: Collection[str],
     said: Said = MappingProxyType({}),
 ) -> Found:
-    """Replace spatial prepositions by the fillings of a masked language model, as VALSE does.
+    """Replace spatial prepositions by the fillings of a masked language model for ``gaps``, as VALSE does.
 
     For each number of words, the best filling that is another attested preposition is kept. Pairs that may be true
     together ("on", "on top of") are not. The rest may still be true of the image: a model of entailment must call
     caption and foil a contradiction.
-
-    Args:
-        parsed: a caption.
-        fillings: for each gap of ``gaps(parsed)``, its fillings.
-        attested: the preposition sequences of the collection.
-        said: what the captions of the image say, from ``said_of``.
-
-    Raises: ValueError if there are more or fewer lists of fillings than gaps.
     """
     expected = sum(isinstance(one, Preposition) for one in _spots(parsed))
     if len(fillings) != expected:
@@ -109,7 +95,6 @@ def _found(
 
 
 def _spots(parsed: Parsed) -> list[Preposition | str]:
-    """Return each preposition that can be replaced, and for each other one the reason why not."""
     if len(parsed.tokens) > MOST_TOKENS:
         return [TOO_LONG]
     found = prepositions(parsed)
@@ -165,10 +150,7 @@ def _in_phrase(parsed: Parsed, one: Preposition, head: int, thing: int) -> bool:
 
 
 def _is_inner(parsed: Parsed, place: int) -> bool:
-    """Return whether a noun is behind an earlier preposition, so that the next one may belong to what is before it.
-
-    "A man driving past a group of people behind a fence": the driver may be behind the fence.
-    """
+    # "A man driving past a group of people behind a fence": the driver may be behind the fence.
     tokens = parsed.tokens
     while tokens[place].dep == "pobj" and tokens[tokens[place].head].lower == "of":
         place = tokens[tokens[place].head].head
@@ -176,10 +158,7 @@ def _is_inner(parsed: Parsed, place: int) -> bool:
 
 
 def _is_with_another(parsed: Parsed, place: int) -> bool:
-    """Return whether a noun stands behind a preposition that puts it into no place: "with spoons", "near a car".
-
-    What follows may then belong to that noun alone: "a woman near a blender | next to a table".
-    """
+    # What follows may belong to that noun alone: "a woman with spoons next to a table".
     token = parsed.tokens[max(place, 0)]
     return token.dep == "pobj" and parsed.tokens[token.head].lower not in _PUTTING
 

@@ -15,6 +15,7 @@ from vlgate.perturb.ontology.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.perturb.text.grammar import form, plural, with_article
 from vlgate.perturb.text.parsed import Parsed, Token
+from vlgate.perturb.word_lists import words
 
 # What is known of images from their captions or graphs: facts, and statements that are made of one or two facts.
 
@@ -77,7 +78,6 @@ class Vocabulary:
     """What the ontology says of names and values, each looked up once."""
 
     def __init__(self, ontology: Ontology) -> None:
-        """Look up in this ontology."""
         self.ontology = ontology
         self.exclusive = lru_cache(maxsize=None)(self._exclusive)
         self.alike = lru_cache(maxsize=None)(self._alike)
@@ -92,16 +92,13 @@ class Vocabulary:
         return self.ontology.knows(noun) and self.ontology.nouns[noun].askable
 
     def countable(self, noun: str) -> bool:
-        """Return whether there is a plural of a noun to say a number of."""
         return plural(noun) is not None
 
     def _one_way(self, relation: str) -> bool:
-        """Whether a relation is known to hold in one direction only, and can be said."""
         found = self.ontology.relations.get(relation)
         return found is not None and found.asymmetric and bool(found.text)
 
     def _attribute(self, value: str) -> bool:
-        """Whether an attribute is known and may stand before a noun."""
         return value in self.ontology.attributes and self.ontology.attributes[value].before
 
     def action(self, value: str) -> bool:
@@ -112,17 +109,14 @@ class Vocabulary:
         return self.ontology.words.categories[found.category].kind == ACTION
 
     def category(self, value: str) -> str:
-        """Return the category of an attribute, such as "color"."""
         return self.ontology.attributes[value].category
 
     def exchangeable(self, one: Has, other: Has) -> bool:
-        """Return whether two values exclude each other, and belong to two things with different names."""
         return (
             one.noun != other.noun and self.exclusive(one.value, other.value) and not self.alike(one.noun, other.noun)
         )
 
     def said(self, facts: Iterable[Fact]) -> str:
-        """Return the facts as a noun phrase: "a dog behind a cat", "a red cup and a blue plate"."""
         return " and ".join(self._said(fact) for fact in facts)
 
     def _said(self, fact: Fact) -> str:
@@ -144,7 +138,6 @@ class Vocabulary:
         return self.ontology.exclusive(one, other)
 
     def _same(self, one: str, other: str) -> bool:
-        """Whether two names are synonyms."""
         return other in self.ontology.certain(one) and one in self.ontology.certain(other)
 
     def _mutual(self, relation: str, one: str, other: str) -> bool:
@@ -157,12 +150,12 @@ class Vocabulary:
         return within or other in self.ontology.certain(one) or one in self.ontology.certain(other)
 
     def _possible(self, one: str, other: str) -> bool:
-        """Whether a thing with the second name, which may be unknown, may be called by the first one."""
+        # The second name may be unknown.
         return one == other or (self.knows(other) and other in self.ontology.possible(one))
 
 
 def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
-    """Return the facts whose contrary cannot hold in the image as well.
+    """The facts whose contrary cannot hold in the image as well.
 
     They are about things of which there are not several, or say a number. Values that another caption of the image
     contradicts are left out, and so are relations in which both things may be to each other.
@@ -224,25 +217,16 @@ def _statement(image: str, *facts: Fact) -> Statement:
 # Only what the parse says plainly is taken. A phrase that follows its noun at once belongs to it; the head of one
 # further on is often a guess, as in "a man on a bench with a dog".
 
-_NOT_THE_THING = frozenset(
-    "toy stuffed fake plastic model ceramic miniature painted inflatable imaginary artificial wooden glass paper "  # noqa: SIM905
-    "cartoon animated metal other another".split()
-)
+_NOT_THE_THING = words("not the thing")
 """Words before a noun that name another thing: a toy truck is not a truck."""
-_PICTURED = frozenset(
-    "picture photo photograph image painting drawing statue sculpture poster sign figure figurine shape head "  # noqa: SIM905
-    "print pattern reflection logo decoration cake view shot".split()
-)
+_PICTURED = words("picture of")
 """Nouns whose "of" names what they show: a statue of a man is not a man."""
-_MANY = frozenset(
-    "group bunch pair row couple herd flock crowd number lot variety set stack pile line team pack collection dozen "  # noqa: SIM905
-    "assortment array bowl plate box basket bag vase tray".split()
-)
+_MANY = words("many of")
 """Nouns whose "of" names several things."""
-_POSTURES = frozenset("sitting standing lying laying resting parked perched seated sleeping".split())  # noqa: SIM905
+_POSTURES = frozenset("sitting standing lying laying resting parked perched seated sleeping".split())
 _LONG = {("in", "front", "of"): "in front of", ("on", "top", "of"): "on top of"}
-_SHADES = frozenset("light dark bright pale deep".split())  # noqa: SIM905
-_MORE = frozenset("another other others each rest more".split())  # noqa: SIM905
+_SHADES = frozenset("light dark bright pale deep".split())
+_MORE = frozenset("another other others each rest more".split())
 """Words that tell of things beyond those that are named: "a burger with another next to it"."""
 
 _Thing = tuple[str, int]
@@ -250,7 +234,6 @@ _Thing = tuple[str, int]
 
 
 def caption_scenes(captions: Iterable[tuple[str, Parsed]], vocabulary: Vocabulary) -> list[Scene]:
-    """Return a scene for each image of the captions, which are (image, parsed caption); an image may have several."""
     by_image: dict[str, list[Parsed]] = defaultdict(list)
     for image, caption in captions:
         by_image[image].append(caption)
@@ -293,7 +276,6 @@ class _Reader:
         self._things = {place: name for name, place in self._named()}
 
     def facts(self) -> Iterator[Fact]:
-        """Yield what the caption says of each thing, in the caption's order."""
         for place, name in self._things.items():
             yield from self._values(place, name)
             yield from self._relations(place, name)
@@ -369,7 +351,6 @@ class _Reader:
             yield head
 
     def _after(self, head: int, place: int, text: str) -> Iterator[tuple[str, int]]:
-        """Yield the preposition that follows a word at once."""
         for child in self._children(head, "prep"):
             if child != place + 1:
                 continue
@@ -409,7 +390,6 @@ class _Reader:
 
 @lru_cache(maxsize=4096)
 def _participle(lemma: str) -> str:
-    """Return the form of a verb that ends in -ing."""
     found = form(lemma, "VBG")
     return found[0] if found else lemma
 
@@ -422,7 +402,6 @@ def _participle(lemma: str) -> str:
 
 
 def graph_scene(graph: SceneGraph, vocabulary: Vocabulary) -> Scene:
-    """Return what a graph says of its image."""
     known = {name: one for name, one in graph.objects.items() if vocabulary.knows(one.name)}
     facts: set[Fact] = set()
     for thing in known.values():

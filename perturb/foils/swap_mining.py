@@ -45,10 +45,7 @@ class _Contrast(NamedTuple):
 
 
 def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Found:
-    """Return the pairs of all scenes, at most one for each two images, and a reason for each pair that is not one.
-
-    If several images have one caption and several the other, each image is in one pair at most.
-    """
+    """The pairs of all scenes, at most one for each two images, and a reason for each pair that is not one."""
     by_image = {scene.image: scene for scene in scenes}
     sure = {scene.image: certain(scene, vocabulary) for scene in by_image.values()}
     index: dict[tuple[str, ...], list[Statement]] = defaultdict(list)
@@ -86,7 +83,6 @@ def _refused(
     scenes: Mapping[str, Scene],
     sure: Mapping[str, frozenset[Fact]],
 ) -> str:
-    """Return why two statements of the same words do not make a pair, or ""."""
     if one.image == other.image:
         return SAME_IMAGE
     if contrast is None:
@@ -109,12 +105,10 @@ def _swap(one: Statement, other: Statement, contrast: _Contrast, vocabulary: Voc
 
 
 def _forms(text: str) -> list[str]:
-    """Return the words of a text in lower case, sorted; "an" counts as "a"."""
     return sorted("a" if word == "an" else word for word in _WORD.findall(text.lower()))
 
 
 def _contrast(one: Statement, other: Statement, vocabulary: Vocabulary) -> _Contrast | None:
-    """Return the first facts of two statements that contradict each other, or None."""
     turned = next(_turned(one, other, vocabulary), None)
     exchanged = next(_exchanged(one, other, vocabulary), None)
     facts = turned or exchanged
@@ -130,7 +124,6 @@ def _contrast(one: Statement, other: Statement, vocabulary: Vocabulary) -> _Cont
 def _turned(
     one: Statement, other: Statement, vocabulary: Vocabulary
 ) -> Iterator[tuple[tuple[Relates], tuple[Relates]]]:
-    """Yield each relation of the first statement that the second has the other way round."""
     for fact in one.facts:
         if isinstance(fact, Relates) and fact not in other.facts and vocabulary.one_way(fact.relation):
             turned = Relates(fact.object, fact.relation, fact.subject)
@@ -141,7 +134,7 @@ def _turned(
 def _exchanged(
     one: Statement, other: Statement, vocabulary: Vocabulary
 ) -> Iterator[tuple[tuple[Has, Has], tuple[Has, Has]]]:
-    """Yield each two values of the first statement that the second says of each other's thing."""
+    # Each two values of the first statement that the second says of each other's thing.
     for first, second in combinations([fact for fact in one.facts if isinstance(fact, Has)], 2):
         if vocabulary.exchangeable(first, second):
             exchanged = (Has(first.noun, second.value), Has(second.noun, first.value))

@@ -43,7 +43,7 @@ class SoftMask:
     across: FloatMatrix
 
     def weights(self, rows: slice, columns: slice) -> FloatMatrix:
-        """Return the weights of these rows and columns, of shape (rows, columns), float32, each in 0..1."""
+        """The weights of these rows and columns, float32, each in 0..1."""
         return np.clip(self.down[:, rows].T @ self.cells @ self.across[:, columns], 0, 1)
 
 
@@ -79,7 +79,6 @@ def _profiles(edges: Sequence[float], sigma: float, length: int) -> FloatMatrix:
 
 
 def _add_rise(row: NDArray[np.float64], edge: float, sigma: float, sign: int) -> None:
-    """Add a blurred step from 0 to ``sign`` at ``edge``."""
     first = max(0, math.floor(edge - REACH * sigma))
     last = min(max(0, math.ceil(edge + REACH * sigma)), len(row))
     if first < last:

@@ -43,7 +43,6 @@ def gaussian_blur(image: ArrayLike, sigma: float) -> Pixels:
 
 
 def check_sigma(sigma: float) -> None:
-    """Raise ValueError if ``sigma`` is not finite or not above 0."""
     if not (math.isfinite(sigma) and sigma > 0):
         raise ValueError(f"sigma={sigma!r}: expected a standard deviation in pixels, finite and above 0")
 

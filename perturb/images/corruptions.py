@@ -219,14 +219,7 @@ LARGEST_MARGIN = 0.3
 
 
 def crop_margin(image: ArrayLike, share: float) -> Pixels:
-    """Crop a share of the width from the left and the right, and of the height from the top and the bottom.
-
-    Args:
-        image: shape (h, w, 3), uint8, RGB.
-        share: the share of each side, 0 to 0.3; rounded down to whole pixels.
-
-    Returns: a new array of shape (h - 2 * int(share * h), w - 2 * int(share * w), 3), uint8.
-    Raises: ValueError if ``share`` is outside 0..0.3, or the image is not 8-bit RGB.
+    """Crop a ``share``, 0 to 0.3, of each side, rounded down to whole pixels.
 
     >>> crop_margin(np.zeros((20, 40, 3), np.uint8), 0.1).shape
     (16, 32, 3)
@@ -242,9 +235,6 @@ def crop_margin(image: ArrayLike, share: float) -> Pixels:
 def scale_brightness(image: ArrayLike, factor: float) -> Pixels:
     """Multiply every value by ``factor``, up to white.
 
-    Returns: a new array of shape (h, w, 3), uint8.
-    Raises: ValueError if ``factor`` is not finite or below 0, or the image is not 8-bit RGB.
-
     >>> scale_brightness(np.array([[[10, 100, 200]]], np.uint8), 1.5).tolist()
     [[[15, 150, 255]]]
     """
@@ -255,9 +245,6 @@ def scale_brightness(image: ArrayLike, factor: float) -> Pixels:
 
 def scale_contrast(image: ArrayLike, factor: float) -> Pixels:
     """Multiply each value's distance to its channel's mean in the image by ``factor``.
-
-    Returns: a new array of shape (h, w, 3), uint8.
-    Raises: ValueError as ``scale_brightness``.
 
     >>> scale_contrast(np.array([[[0, 0, 0], [100, 200, 0]]], np.uint8), 0.5).tolist()
     [[[25, 50, 0], [75, 150, 0]]]
@@ -270,14 +257,7 @@ def scale_contrast(image: ArrayLike, factor: float) -> Pixels:
 
 
 def compress(image: ArrayLike, quality: int) -> Pixels:
-    """Compress as JPEG of ``quality``, 1 (worst) to 95, with Pillow's defaults.
-
-    Returns: a new array of shape (h, w, 3), uint8.
-    Raises: ValueError if ``quality`` is outside 1..95, or the image is not 8-bit RGB.
-
-    >>> compress(np.full((8, 8, 3), 128, np.uint8), 5)[0, 0].tolist()
-    [128, 128, 128]
-    """
+    """Compress as JPEG of ``quality``, 1 (worst) to 95, with Pillow's defaults."""
     if not 1 <= quality <= 95:
         raise ValueError(f"quality={quality!r}: expected 1 to 95, the qualities that Pillow recommends")
     pixels = checked(image)
@@ -289,16 +269,7 @@ def compress(image: ArrayLike, quality: int) -> Pixels:
 
 
 def turn(image: ArrayLike, degrees: float) -> Pixels:
-    """Turn the image around its centre, anticlockwise, within its frame.
-
-    The corners that come into view get the image's mean colour. The corners of the image itself leave the frame.
-
-    Returns: a new array of shape (h, w, 3), uint8.
-    Raises: ValueError if ``degrees`` is not finite, or the image is not 8-bit RGB.
-
-    >>> turn(np.full((4, 4, 3), 9, np.uint8), 30.0).tolist()[0][0]
-    [9, 9, 9]
-    """
+    """Turn the image around its centre, anticlockwise, within its frame; its corners leave the frame."""
     if not math.isfinite(degrees):
         raise ValueError(f"degrees={degrees!r}: expected a finite angle")
     pixels = checked(image)

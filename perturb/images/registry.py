@@ -131,7 +131,6 @@ class PerturbedLoad:
     fill: tuple[int, int, int]
 
     def __call__(self) -> Image:
-        """Return the perturbed image, mode RGB."""
         from PIL import Image
 
         original = self.image.load()
@@ -140,7 +139,6 @@ class PerturbedLoad:
         return Image.fromarray(pixels)
 
     def recipe(self) -> Recipe | None:
-        """Return what the original is made of, and what changes it; None if the original does not tell."""
         original = recipe_of(self.image)
         if original is None:
             return None

@@ -9,7 +9,6 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from types import MappingProxyType
 
-from vlgate.perturb.foils.captions.noun_phrases import words
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions.drafts import NUMBERS, PhraseNumber
 from vlgate.perturb.questions.readings import (
@@ -28,6 +27,7 @@ from vlgate.perturb.text.fitness import first, unfit
 from vlgate.perturb.text.grammar import only_span, plural, put, with_article
 from vlgate.perturb.text.parsed import Edit, Parsed, Span, Token
 from vlgate.perturb.text.rewriting import exchange
+from vlgate.perturb.word_lists import words
 
 # Put the operands of a question in another order, which does not change its answer.
 #
@@ -124,7 +124,6 @@ def _either(text: str) -> tuple[str, str] | None:
 
 
 def _alike(text: str, first: str, second: str, before: str = "") -> tuple[str, str] | None:
-    """The operands if they can stand for each other."""
     if len(re.findall(r"\b(?:and|or)\b", text, re.IGNORECASE)) != 1:
         return None
     if _SIDES.fullmatch(f" {first} or {second}"):
@@ -201,7 +200,6 @@ def reordered(parsed: Parsed) -> Reordered:
 
 
 def _exchanged(parsed: Parsed, join: int) -> tuple[str, str]:
-    """The text with the two things around ``join`` exchanged, or "" and the reason."""
     tokens = parsed.tokens
     one = tokens[join].head
     others = parsed.children(one, "conj")
@@ -225,7 +223,6 @@ def _apart(left: Span | None, join: int, right: Span | None) -> str:
 
 
 def _unclear(parsed: Parsed, left: Span, right: Span, *, shared: bool) -> str:
-    """Why the words of the two phrases do not tell what belongs to which; ``shared`` if they have one article."""
     tokens = parsed.tokens
     articles = {tokens[span[0]].lower.replace("an", "a") for span in (left, right)}
     single = tokens[left[0]].lower in {"a", "an"}
@@ -246,7 +243,6 @@ def _unclear(parsed: Parsed, left: Span, right: Span, *, shared: bool) -> str:
 
 
 def _unlike(parsed: Parsed, one: int, other: int) -> str:
-    """Why the two cannot stand for each other."""
     tokens = parsed.tokens
     number = is_plural(parsed, one)
     pair = {f"{tokens[one].lower}-{tokens[other].lower}", f"{tokens[other].lower}-{tokens[one].lower}"}
@@ -343,7 +339,6 @@ def _with_exchanged_operands(text: str, parsed: Parsed | None) -> tuple[str, ...
 
 
 def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
-    """The question as all templates ask it that fit all of its readings."""
     if any(with_article(choice) in text and not is_phrase(choice, "singular") for choice in choices):
         return ()
     lower = text[:1].islower()
@@ -369,7 +364,6 @@ def _named(text: str, choices: Sequence[str]) -> bool:
 
 
 def _asked_again(reading: QuestionReading) -> dict[str, None]:
-    """The texts of all templates that can ask this question, in the templates' order."""
     wanted = {"plain", "that"} if reading.is_related else {"none"}
     crowded = has_place(reading)
     found: dict[str, None] = {}

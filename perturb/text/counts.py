@@ -9,18 +9,15 @@ from vlgate.perturb.text.fitness import first, unfit
 from vlgate.perturb.text.grammar import capitalised_like, plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
+from vlgate.perturb.word_lists import words
 
 # Noun phrases of a parsed text: their number, and the quantity that they begin with.
 
 INDEFINITE = frozenset(("a", "an", "some", "another", "one"))
 """Words before a noun that only say that there is one, or some."""
 _MANY = frozenset(("several", "many", "multiple", "numerous", "various", "couple", "few", "some", "different"))
-_SMALL_NUMBERS = frozenset(
-    ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "2", "3", "4", "5", "6")
-)
-_OF = frozenset(
-    ("lot", "lots", "couple", "bunch", "number", "variety", "plenty", "dozen", "dozens", "handful", "assortment")
-)
+_SMALL_NUMBERS = frozenset("two three four five six seven eight nine ten twelve 2 3 4 5 6".split())
+_OF = frozenset("lot lots couple bunch number variety plenty dozen dozens handful assortment".split())
 """Nouns before "of" that are a quantity of what follows."""
 
 
@@ -108,82 +105,10 @@ def _of_number(parsed: Parsed, start: int, end: int, noun: int) -> Indefinite | 
 # foil.
 
 # What is measured and not counted, and what is a number by convention.
-_MEASURES = frozenset(
-    (
-        *(
-            "year",
-            "month",
-            "week",
-            "day",
-            "hour",
-            "minute",
-            "second",
-            "foot",
-            "inch",
-            "mile",
-            "meter",
-            "metre",
-            "pound",
-        ),
-        *("yard", "dollar", "cent", "percent", "degree", "o'clock", "time", "pm", "am", "kilometer", "liter", "way"),
-        *("half", "quarter", "third", "story", "level", "tier", "lane", "sort", "kind", "type", "set", "pair", "piece"),
-        *("leg", "hand", "side", "wheel", "foot", "arm", "end", "direction", "wing", "engine", "eye", "ear", "thing"),
-    )
-)
+_MEASURES = words("not counted")
 # "Each other", "the other one": the number of things is told elsewhere, too.
-_TOLD = frozenset(
-    (
-        *(
-            "other",
-            "others",
-            "another",
-            "both",
-            "each",
-            "together",
-            "pair",
-            "couple",
-            "twin",
-            "either",
-            "neither",
-            "first",
-        ),
-        *(
-            "second",
-            "third",
-            "between",
-            "former",
-            "latter",
-            "them",
-            "their",
-            "they",
-            "themselves",
-            "all",
-            "half",
-            "trio",
-        ),
-        *(
-            "single",
-            "same",
-            "apiece",
-            "every",
-            "total",
-            "most",
-            "it",
-            "its",
-            "he",
-            "his",
-            "her",
-            "she",
-            "him",
-            "itself",
-        ),
-        *("himself", "herself", "alone", "remaining", "last", "rest", "more", "opposite", "similar", "identical"),
-        *("different", "matching", "doubles", "row", "line", "group", "one", "circle"),
-    )
-)
-_NEAR = frozenset(
-    ("exactly", "about", "around", "at", "least", "most", "than", "only", "just", "or", "to", "nearly", "almost")
-)
+_TOLD = words("tells the number")
+_NEAR = frozenset("exactly about around at least most than only just or to nearly almost".split())
 _RANGE = frozenset(("or", "to", "-", "and"))
 _RAISED = _TOLD - {"them", "their", "they", "themselves", "each", "together", "row", "line", "group", "different"}
 _VERBS = {"is": "are", "was": "were", "has": "have", "does": "do"}
@@ -234,7 +159,6 @@ def _recounted(parsed: Parsed, place: int, new: int) -> Foil | str:
 
 
 def _uncertain(parsed: Parsed, place: int, noun: int, *, lower: bool) -> str:
-    """Why a number does not tell how many things of one kind there are."""
     tokens = parsed.tokens
     chunk = next((span for span in parsed.chunks if span[0] <= place < span[1]), None)
     place_words = frozenset(("to", "around", "about", "at")) if tokens[noun].dep == "pobj" else frozenset()
@@ -258,7 +182,6 @@ def _is_told(parsed: Parsed, place: int, words: frozenset[str]) -> bool:
 
 
 def _agreeing(parsed: Parsed, place: int, noun: int, *, old: int, new: int) -> list[Edit] | str:
-    """The edits of the noun and the verb if the number becomes one, or ceases to be one."""
     word = parsed.tokens[noun]
     if word.tag not in {"NN", "NNS"} or (word.tag == "NN" and old > 1 and word.lower not in {"people", "sheep"}):
         return "the noun does not agree"
@@ -277,7 +200,6 @@ def _agreeing(parsed: Parsed, place: int, noun: int, *, old: int, new: int) -> l
 
 
 def _agreeing_verb(parsed: Parsed, noun: int, *, to_one: bool) -> list[Edit] | str:
-    """The edit of the verb that agrees with a noun; empty if there is none."""
     place = _verb(parsed, noun)
     if place is None:
         return []

@@ -15,60 +15,17 @@ from vlgate.perturb.text.fitness import first as reason
 from vlgate.perturb.text.fitness import unfit
 from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed, Span, Token
+from vlgate.perturb.word_lists import words
 
 _ARTICLES = frozenset(("a", "an", "the", "some"))
 _NAMES = frozenset(("NN", "NNS", "NNP", "NNPS"))
 # Nouns that do not name an object, so that nothing is on, in or with it.
-_ABSTRACT = frozenset(
-    (
-        *(
-            "picture",
-            "photo",
-            "image",
-            "view",
-            "shot",
-            "close",
-            "scene",
-            "game",
-            "trick",
-            "time",
-            "day",
-            "night",
-            "look",
-        ),
-        *("swing", "jump", "turn", "walk", "ride", "sport", "match", "way", "kind", "type", "sort", "place", "middle"),
-        *("background", "foreground", "front", "back", "side", "top", "bottom", "end", "edge", "corner", "distance"),
-        *("wave", "air", "sky", "sun", "light", "dark", "shade", "rain", "weather", "pose", "part", "piece", "couple"),
-        *(
-            "group",
-            "bunch",
-            "lot",
-            "number",
-            "variety",
-            "pair",
-            "set",
-            "row",
-            "line",
-            "pile",
-            "stack",
-            "slice",
-            "break",
-            "one",
-            "pitch",
-        ),
-        *("show", "event", "bite", "nap", "selfie", "meal", "style", "spot", "area", "position", "motion", "call"),
-    )
-)
+_ABSTRACT = words("no object")
 _NO_PLACES = frozenset(("of", "at", "for", "during", "as", "like", "to", "from", "after", "before", "about", "without"))
 # Who is with or beside a thing has it with or beside him.
 _BOTH_WAYS = frozenset(("with", "near", "beside", "by", "alongside", "against", "behind", "opposite"))
 # "A biplane is flying a person", "a walkway features the tower".
-_REVERSIBLE = frozenset(
-    (
-        *("fly", "feature", "include", "contain", "meet", "match", "face", "join", "border", "overlook", "touch"),
-        *("resemble", "drive", "board", "transport", "surround", "decorate", "display", "show", "approach", "pass"),
-    )
-)
+_REVERSIBLE = words("reversible verb")
 _OF_SEVERAL = frozenset(("together", "another", "other", "each"))
 _LIGHT = frozenset(("do", "make", "have", "take", "give", "attempt", "perform"))
 _POINTING = frozenset(("PRP", "PRP$", "WP", "WDT"))

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from vlgate.perturb.word_lists import words
+
 # Articles, capital letters, and writing one phrase over another.
 #
 # The rules are those of a school grammar with a short list of exceptions. They are made for captions and the questions
@@ -180,7 +182,6 @@ class Entries(Mapping[str, Any]):
 
 @cache
 def _reader(name: str) -> Any:
-    """Return one of the library's classes, with entries that are read when they are looked up."""
     attribute, file, codec = _ENTRIES[name]
     reader = getattr(_module(f"core.{name}"), name)()
     if not hasattr(reader, attribute):  # there is one reader in a process, which may have read all of them
@@ -216,16 +217,9 @@ _TABLES = Path(__file__).parents[1] / "ontology"
 # several kinds of fish; captions count "three fish".
 _UNCHANGED = frozenset({"aircraft", "bison", "deer", "fish", "moose", "salmon", "sheep", "shrimp", "tuna"})
 # Garments and tools of two halves without a singular (Quirk et al. 1985, 5.76), for which the dictionary has one.
-_PLURAL_ONLY = frozenset(
-    {"bellows", "briefs", "capris", "corduroys", "culottes", "cutoffs", "cut-offs", "flannels", "spectacles"}
-)
+_PLURAL_ONLY = frozenset("bellows briefs capris corduroys culottes cutoffs cut-offs flannels spectacles".split())
 # Nouns without a plural (Quirk et al. 1985, 5.9), for which the dictionary has one.
-_UNCOUNTABLE = frozenset(
-    (
-        *("accommodation", "advice", "damage", "education", "employment", "equipment", "evidence", "help", "housing"),
-        *("information", "knowledge", "laughter", "leisure", "machinery", "mail", "pottery", "safety", "software"),
-    )
-)
+_UNCOUNTABLE = words("no plural")
 _ABBREVIATION = re.compile(r"(?P<one>[A-Z]+[A-RTUVWY])(?P<s>s?)")  # TV, TVs; not GPS
 # "A slice of pizza" is a slice: the last word of such a phrase is not the one that changes.
 _JOINED = re.compile(r" (?:and|at|by|for|from|in|of|on|or|to|with) ")
@@ -307,7 +301,6 @@ def regular_singular(noun: str) -> str | None:
 
 @cache
 def _of_phrase(noun: str, inflect: Callable[[str], str | None]) -> str | None:
-    """Inflect a phrase that the table has, else the last word of a phrase."""
     lower = noun.lower()
     first, blank, head = ("", "", lower) if lower in _table() else lower.rpartition(" ")
     if blank and _JOINED.search(lower):
@@ -355,7 +348,6 @@ def _table() -> Mapping[str, tuple[str, str]]:
 
 
 def _cells(file: str, *columns: str) -> Iterator[tuple[str, ...]]:
-    """Read some columns of a table of the ontology."""
     lines = (_TABLES / file).read_text(encoding="utf-8").splitlines()
     header, *rows = (line.split("\t") for line in lines if line and line[0] != "#")
     at = [header.index(column) for column in columns]
@@ -363,10 +355,8 @@ def _cells(file: str, *columns: str) -> Iterator[tuple[str, ...]]:
 
 
 def _plurals(noun: str) -> tuple[str, ...]:
-    """The plurals of a noun in the dictionary, the usual one first."""
     return forms(noun, "NOUN").get("NNS", ())
 
 
 def _lemmas(noun: str) -> tuple[str, ...]:
-    """The words of the dictionary that have ``noun`` as a form; itself if it is one of them."""
     return lemmas(noun, "NOUN")

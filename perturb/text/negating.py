@@ -9,6 +9,7 @@ from vlgate.perturb.text.counts import Indefinite, indefinite, is_plural
 from vlgate.perturb.text.fitness import unfit
 from vlgate.perturb.text.grammar import lemmas
 from vlgate.perturb.text.parsed import Edit, Parsed
+from vlgate.perturb.word_lists import words
 
 # How many statements and things a caption has, for what may be denied of it.
 
@@ -84,28 +85,11 @@ def main(parsed: Parsed, position: int) -> bool:
 # "The dog sleeps." becomes "The dog does not sleep.", as the dog is known; - "A picture of a dog." becomes "This is
 # not a picture of a dog."
 
-_NEGATIVE_WORDS = "no not n't never without nothing nobody none neither nor hardly barely nowhere"
-_NEGATIVE = frozenset(_NEGATIVE_WORDS.split())
+_NEGATIVE = frozenset("no not n't never without nothing nobody none neither nor hardly barely nowhere".split())
 # Words that a negation would have to change, or that it does not reach: "all dogs", "only one", "also".
-_FIXED = frozenset(
-    (
-        *("all", "any", "anything", "both", "each", "either", "every", "everyone", "everything", "except", "exactly"),
-        *("only", "just", "most", "less", "more", "least", "also", "too", "already", "still", "yet", "but", "almost"),
-        *("few", "little", "rather", "instead", "because", "so", "if", "although", "though", "another", "others"),
-        *("same", "different", "various"),
-    )
-)
-_IMAGES = frozenset(
-    (
-        *("picture", "photo", "photograph", "image", "view", "shot", "close", "closeup", "close-up", "scene"),
-        *("portrait", "snapshot", "selfie", "collage"),
-    )
-)
-_INTRANSITIVE_WORDS = (
-    "walk wait run jump skate surf look smile play fly ride sleep lie stare work sail swim ski eat take have go "
-    "come snowboard skateboard get drive try hit wear enjoy watch talk swing compete race perform show do attempt"
-)
-_INTRANSITIVE = frozenset(_INTRANSITIVE_WORDS.split())
+_FIXED = words("not negated")
+_IMAGES = words("picture word")
+_INTRANSITIVE = words("intransitive")
 _BROKEN = ("appos", "parataxis", "dep", "ccomp", "meta", "intj", "csubj")
 _RELATIVE = frozenset((("of", "which"), ("of", "whom"), ("of", "whose")))
 
@@ -174,7 +158,6 @@ def _existence(parsed: Parsed, root: int) -> _Negation | str:
 
 
 def _phrase(parsed: Parsed, root: int) -> _Negation | str:
-    """Negate a caption that is a noun phrase."""
     tokens = parsed.tokens
     if _joined(parsed, root) or listed(parsed) or two_names(parsed):
         return "several things are joined"
@@ -205,7 +188,6 @@ def _there_is_no(parsed: Parsed, noun: int) -> _Negation | str:
 
 
 def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
-    """Negate a statement with a subject and a verb."""
     tokens = parsed.tokens
     if _joined(parsed, subject) or two_names(parsed):
         return "several things are joined"
@@ -291,7 +273,6 @@ def _agrees(parsed: Parsed, verb: int, *, many: bool) -> bool:
 
 
 def _no(parsed: Parsed, phrase: Indefinite, no: str) -> _Negation | str:
-    """Write ``no`` in the place of a phrase's quantity."""
     start, end = phrase.start, phrase.end_of_quantity
     if phrase.is_plural and told_apart(parsed, phrase.noun):
         return "a word for single ones of several"

@@ -28,7 +28,6 @@ class Token:
 
     @property
     def lower(self) -> str:
-        """The text in lower case."""
         return self.text.lower()
 
 
@@ -57,7 +56,7 @@ class Parsed:
     sentences: tuple[Span, ...] = ()
 
     def children(self, position: int, *labels: str) -> tuple[int, ...]:
-        """Return the positions of the tokens whose head is the one at ``position``, with one of ``labels`` if given."""
+        """The tokens whose head is the one at ``position``, with one of ``labels`` if any are given."""
         return tuple(
             place
             for place, token in enumerate(self.tokens)
@@ -65,7 +64,7 @@ class Parsed:
         )
 
     def subtree(self, position: int) -> Span:
-        """Return the smallest span that holds a token and all that depends on it."""
+        """The smallest span that holds a token and all that depends on it."""
         first = last = position
         todo = [position]
         while todo:
@@ -75,15 +74,13 @@ class Parsed:
         return first, last + 1
 
     def said(self, span: Span) -> str:
-        """Return the text of a span, without the blanks around it."""
+        """The text of a span, without the blanks around it."""
         return "".join(token.text + token.space for token in self.tokens[slice(*span)]).strip()
 
     def edited(self, edits: Sequence[Edit]) -> str:
-        """Return the text with other words in some places.
+        """Write other words in some places; blanks stay, and a deleted span takes the blanks behind it along.
 
-        A capital letter at the start of a sentence is kept, and "a" or "an" before an edited place agrees with what now
-        follows it. Blanks stay as they are; a deleted span takes the blanks behind it along.
-
+        Capitals at the start of sentences stay, and "a" or "an" before an edited place agrees with what follows.
         Raises: ValueError if two edits overlap or a span is not in the text.
 
         >>> one = Token(text="An", space=" ", lemma="a", tag="DT", pos="DET", dep="det", head=1)
@@ -124,7 +121,6 @@ def _written(tokens: Sequence[Token]) -> Iterator[str]:
 
 def _agreeing(text: str) -> str:
     def agreed(found: re.Match[str]) -> str:
-        """Return the article that fits what follows the edited place."""
         if found["article"] is None:
             return ""
         following = text[found.end() :].replace(_MARK, "")
@@ -134,13 +130,9 @@ def _agreeing(text: str) -> str:
 
 
 class Parser(Protocol):
-    """What parses texts; ``name`` says which pipeline, with its version, so that parses can be kept on disk."""
+    """The parser; ``name`` is its pipeline with the version, so that parses can be kept on disk."""
 
     @property
-    def name(self) -> str:
-        """The name and version of the pipeline."""
-        ...
+    def name(self) -> str: ...
 
-    def parse(self, texts: Sequence[str]) -> Iterator[Parsed]:
-        """Yield the texts parsed, in their order."""
-        ...
+    def parse(self, texts: Sequence[str]) -> Iterator[Parsed]: ...

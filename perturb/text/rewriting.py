@@ -61,12 +61,10 @@ def _shouted(word: str) -> bool:
 
 
 def _counts(behind: str) -> bool:
-    """Whether one of the next words is a known plural."""
     return any(singular(word) is not None for word in re.findall(r"[A-Za-z'-]+", behind)[:_COUNTED])
 
 
 def _agreeing(text: str, word: str, *, to_one: bool) -> str | None:
-    """Write ``word`` in a sentence about existence whose verb and noun must change their number."""
     found = _EXISTENCE.fullmatch(text)
     if found is None or _NUMBER.fullmatch(found["number"]) is None:
         return None
@@ -258,7 +256,6 @@ def exchange(text: str, first: str, second: str) -> str | None:
 
 
 def _disagree(text: str, span: tuple[int, int], old: str, new: str) -> bool:
-    """Whether a word of the text agrees with a phrase whose number changes."""
     numbers = {_is_plural(old), _is_plural(new)}
     if numbers != {True, False}:
         return False

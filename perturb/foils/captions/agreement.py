@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, words
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.text.grammar import form, lemmas, singular
 from vlgate.perturb.text.parsed import Edit, Token
+from vlgate.perturb.word_lists import words
 
 # The pronouns of a caption that refer to one of its noun phrases, and their forms in the other number.
 
@@ -30,12 +31,10 @@ _FEMALE = words("female")
 
 
 def pronouns_of(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], tuple[str, ...]]:
-    """Find the pronouns that refer to a noun phrase.
+    """Find the pronouns that refer to a noun phrase, and what they become in the other number, by their places.
 
     The antecedent of a pronoun is the only noun before it that it may refer to, else the subject of its clause.
-
-    Returns: what they become in the other number, by their places; and ``UNSURE_PRONOUN`` if the antecedent of one is
-        not sure.
+    ``UNSURE_PRONOUN`` is returned beside them if the antecedent of one is not sure.
     """
     changed: dict[int, str] = {}
     sure = True
@@ -49,11 +48,6 @@ def pronouns_of(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], t
 
 
 def is_person(noun: str) -> bool:
-    """Whether a noun in the singular names a person.
-
-    >>> [is_person(noun) for noun in ("woman", "surfer", "dog")]
-    [True, True, False]
-    """
     return noun in _MALE or noun in _FEMALE or noun == "person" or _is(noun, "person")
 
 
@@ -68,7 +62,7 @@ def _is(noun: str, kind: str) -> bool:
 
 
 def _refers(reading: Reading, phrase: NounPhrase, place: int) -> bool | None:
-    """Whether the pronoun at a place refers to a noun phrase; None if that is not sure."""
+    # None if it is not sure.
     token = reading.parsed.tokens[place]
     pronoun = token.lower
     if place < phrase.span[1]:
@@ -91,7 +85,6 @@ def _refers(reading: Reading, phrase: NounPhrase, place: int) -> bool | None:
 
 
 def _subject_decides(reading: Reading, phrase: NounPhrase, place: int, rivals: Collection[int]) -> bool | None:
-    """Whether the subject of a pronoun's clause says that it refers to the phrase rather than to another noun."""
     subject, by_verb = _clause_subject(reading, place)
     if by_verb and reading.parsed.tokens[place].dep not in {"poss", *_SUBJECTS}:
         return None  # "a woman with a dog trailing behind her", but "a dog trailing its leash"
@@ -129,7 +122,7 @@ def _lively(noun: str) -> bool:
 
 
 def _clause_subject(reading: Reading, place: int) -> tuple[int | None, bool]:
-    """Return the head of the subject of the nearest verb above a place, and whether there is such a verb."""
+    # Whether there is a verb above the place comes with the head of its subject.
     tokens = reading.parsed.tokens
     for _ in tokens:
         token = tokens[place]
@@ -183,7 +176,6 @@ class Renumbered:
 
 
 def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
-    """Return the edits of a phrase's head, of the verbs that agree with it and of the pronouns that refer to it."""
     edits = [Edit(span=(phrase.head, phrase.head + 1), text=phrase.other)]
     pronouns, unsure = pronouns_of(reading, phrase)
     doubts = list(unsure)
@@ -201,7 +193,6 @@ def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
 
 
 def quantified(reading: Reading, phrase: NounPhrase, quantifier: str, edits: Sequence[Edit] = ()) -> str:
-    """Return the caption with ``quantifier`` in place of what a noun phrase begins with, and with further edits."""
     first, end = phrase.lead
     opening = reading.parsed.tokens[first]
     if first < end or first not in {0, *(start for start, _ in reading.parsed.sentences)} or opening.pos == "PROPN":
@@ -230,7 +221,6 @@ def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
 
 
 def _governed(reading: Reading, place: int) -> bool:
-    """Whether "to" or an auxiliary stands before one of the verbs that a verb is joined to."""
     tokens = reading.parsed.tokens
     while tokens[place].dep == "conj":
         place = tokens[place].head
@@ -290,7 +280,7 @@ def _third_persons(lemma: str) -> tuple[str, ...]:
 
 
 def _number(reading: Reading, place: int) -> bool | None:
-    """Whether the subject at a place is plural; None if it is not known."""
+    # Whether the subject at a place is plural; None if it is not known.
     token = reading.parsed.tokens[place]
     if token.tag == "PRP":
         return None if token.lower in {"you", "i"} else token.lower in {"they", "we", "them"}

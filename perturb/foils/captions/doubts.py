@@ -15,12 +15,12 @@ from vlgate.perturb.foils.captions.noun_phrases import (
     Reading,
     has_kind,
     reason_of,
-    words,
 )
 from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.text.grammar import singular
 from vlgate.perturb.text.parsed import Parsed
+from vlgate.perturb.word_lists import words
 
 # Why a noun phrase may not name a thing of the image: the caption's form, the phrase's place, its determiner.
 
@@ -34,7 +34,6 @@ _OF_PICTURES = "the noun names the picture"
 
 
 def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
-    """Yield why a noun phrase may not be one that names things of the image which can be counted."""
     tokens, noun = reading.parsed.tokens, phrase.singular_noun
     if phrase.kind in {"other", "possessor"}:
         yield "the determiner cannot be replaced"
@@ -56,7 +55,6 @@ def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
 
 
 def not_plain(parsed: Parsed) -> str | None:
-    """Return why a caption is not plain text: quotation marks, brackets, markup, or capitals throughout."""
     if any(mark in parsed.text for mark in '"“”()[]<>;:/*#'):
         return "the caption is not plain text"
     if sum(letter.isupper() for letter in parsed.text) * 3 > len(parsed.text):
@@ -96,7 +94,6 @@ def _is_limb(reading: Reading, place: int) -> bool:
 
 
 def why_not_one(reading: Reading, phrase: NounPhrase) -> str | None:
-    """Return why the caption makes no sense with one thing for the several of a noun phrase."""
     if says_together(reading, phrase):
         return "the caption says that several are together"
     if _fills(reading, phrase):
@@ -177,7 +174,7 @@ _OWN_THINGS = ("clothing", "footwear", "seat", "vehicle", "sports equipment", "b
 
 
 def doubts_of(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> tuple[str, ...]:
-    """Return why the foil of a noun phrase may be ungrammatical or true, most certain reasons first."""
+    """Why the foil of a noun phrase may be ungrammatical or true, most certain reasons first."""
     own = _plural_doubts if phrase.plural else _singular_doubts
     return tuple(dict.fromkeys((*shared_doubts(reading, phrase), *own(reading, phrase, others))))
 

@@ -5,37 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from vlgate.perturb.ontology.tables import rows_of
 from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Parsed, Span
-
-# Lists of words that decide whether a noun phrase gives a foil, from ``word_lists.tsv``.
-
-_FILE = Path(__file__).with_name("word_lists.tsv")
-
-
-def words(name: str) -> frozenset[str]:
-    """Return a list of words.
-
-    Raises: KeyError if there is no list of that name.
-
-    >>> "policeman" in words("male")
-    True
-    """
-    return _lists()[name]
-
-
-@cache
-def _lists() -> Mapping[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for row in rows_of(_FILE.name, _FILE.read_text(encoding="utf-8"), "list", "meaning", "words"):
-        found[row["list"]] = found.get(row["list"], frozenset[str]()) | frozenset(row["words"].split())
-    return MappingProxyType(found)
-
+from vlgate.perturb.word_lists import words
 
 # Nouns whose number says little about what an image shows, by the reason.
 
@@ -59,20 +34,11 @@ _LISTS = MappingProxyType(
 
 
 def reason_of(noun: str) -> str | None:
-    """Return why the number of a noun in the singular says little, or None if it is a countable object.
-
-    >>> reason_of("group"), reason_of("giraffe")
-    ('the noun names a quantity or a group', None)
-    """
+    """Why the number of a noun in the singular says little, or None if it is a countable object."""
     return _reasons().get(noun)
 
 
 def has_kind(noun: str, reason: str) -> bool:
-    """Whether a noun in the singular is in the list of ``GROUP``, ``IMAGE``, ``SUBSTANCE``, ``MORE`` or ``PAIRED``.
-
-    >>> has_kind("ski", PAIRED)
-    True
-    """
     return noun in words(_LISTS[reason])
 
 
@@ -122,7 +88,6 @@ class NounPhrase:
 
     @property
     def singular_noun(self) -> str:
-        """The head in the singular, in lower case."""
         return (self.other if self.plural else self.noun).lower()
 
 
@@ -136,15 +101,11 @@ class Reading:
     refused: tuple[str, ...] = ()
 
     def dependents(self, position: int, *labels: str) -> tuple[int, ...]:
-        """Return the places of the dependents of a token that have one of ``labels``."""
         return tuple(place for place in self.children[position] if self.parsed.tokens[place].dep in labels)
 
 
 def read(parsed: Parsed) -> Reading:
-    """Find the noun phrases with a common noun in a parsed caption.
-
-    Returns: the reading; ``refused`` has the reason for each chunk that is none.
-    """
+    """Find the noun phrases of a caption with a common noun; ``refused`` has the reason for each chunk that is none."""
     children: list[list[int]] = [[] for _ in parsed.tokens]
     for place, token in enumerate(parsed.tokens):
         if token.head != place:
@@ -202,7 +163,7 @@ def _built(parsed: Parsed, span: Span) -> NounPhrase | str:
 
 
 def _lead(parsed: Parsed, span: Span) -> tuple[int, Lead, int | None]:
-    """Return the place behind the words before the modifiers, their kind, and the number that they name."""
+    # The place behind the words before the modifiers, their kind, and the number that they name.
     first, head = span[0], span[1] - 1
     place, kind, count = first, "none", None
     possessor = [n for n in range(first, head) if parsed.tokens[n].tag == "POS"]
@@ -238,11 +199,6 @@ def _kind(parsed: Parsed, place: int, head: int) -> Lead | None:
 
 
 def number(word: str) -> int | None:
-    """Return the number that a numeral or digits name, or None for others.
-
-    >>> number("three"), number("12"), number("many")
-    (3, 12, None)
-    """
     if word in NUMERALS:
         return NUMERALS.index(word) + 1
     return int(word) if word.isascii() and word.isdigit() and len(word) < 4 else None

@@ -9,12 +9,13 @@ from functools import lru_cache
 from vlgate.perturb.foils.candidates import Foil, Found
 from vlgate.perturb.foils.captions.doubts import not_plain, unreal
 from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_same, mentions
-from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read, words
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
 from vlgate.perturb.foils.captions.object_names import ObjectClass, ObjectNames, coco_names
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.text.fitness import unfit
 from vlgate.perturb.text.grammar import plural
 from vlgate.perturb.text.parsed import Edit, Parsed
+from vlgate.perturb.word_lists import words
 
 _PLAIN = words("plain")
 """Adjectives that suit any object."""
@@ -34,17 +35,8 @@ def noun_foils(
     """Replace an object's name in a caption by that of another object of the same supercategory.
 
     The other object is not in the image as far as the captions tell: none has a word that may name it, or a word for
-    something that it is usually a part of.
-
-    Args:
-        parsed: the caption.
-        others: what the other captions of the same image mention.
-        objects: the categories of all annotated objects of the image. Without them, objects that are often there
-            unmentioned (a fork beside a knife) are not taken.
-        names: the categories; COCO's 80 if not given.
-
-    Returns: the candidates, with the two words in the singular as classes and the tag "supercategory"; and the reason
-        for each noun phrase that gave none.
+    something that it is usually a part of. ``objects`` are the categories of all annotated objects of the image;
+    without them, objects that are often there unmentioned (a fork beside a knife) are not taken.
     """
     if not parsed.chunks:
         return Found(refused=("no noun phrase",))
@@ -75,7 +67,7 @@ def noun_foils(
 
 
 def _name(reading: Reading, phrase: NounPhrase, table: ObjectNames) -> tuple[str, ObjectClass | None]:
-    """Return the longest name of a category that a noun phrase ends with, in the singular."""
+    # The longest name of a category that the phrase ends with.
     words = [token.lower for token in reading.parsed.tokens[phrase.lead[1] : phrase.head]]
     for length in range(min(2, len(words)), -1, -1):
         name = " ".join((*words[len(words) - length :], phrase.singular_noun))
@@ -167,7 +159,6 @@ class _Seen:
         return one == named if named is not None else _may_be(one, word)
 
     def suggests(self, one: ObjectClass, word: str) -> bool:
-        """Whether a word may name a thing of the category, or something that may have one."""
         return self.names(one, word) or _may_have(one, word)
 
 

@@ -9,19 +9,11 @@ from vlgate.perturb.foils.candidates import Foil, Found
 from vlgate.perturb.foils.captions.agreement import quantified, renumbered
 from vlgate.perturb.foils.captions.doubts import doubts_of, has_things, shared_doubts, why_not_one
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
-from vlgate.perturb.foils.captions.noun_phrases import (
-    MORE,
-    NUMERALS,
-    NounPhrase,
-    Reading,
-    has_kind,
-    read,
-    reason_of,
-    words,
-)
+from vlgate.perturb.foils.captions.noun_phrases import MORE, NUMERALS, NounPhrase, Reading, has_kind, read, reason_of
 from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.text.fitness import unfit
 from vlgate.perturb.text.parsed import Edit, Parsed
+from vlgate.perturb.word_lists import words
 
 # Plurality as in VALSE (3.2 and A.2): one thing in the caption and several in the foil, or the reverse.
 
@@ -41,14 +33,8 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
     Caption and foil get each of the two quantifiers for their number, so there are four candidates for a noun phrase:
     "exactly one dog" and "a single dog" with "some dogs" and "a number of dogs". Verbs and pronouns agree.
 
-    Args:
-        parsed: the caption.
-        others: the other captions of the same image. They tell whether there is only one thing of that name.
-        doubtful: whether candidates that may be ungrammatical or true of the image are kept, as the released data keeps
-            them. Their tag "doubt" says why; it is "none" for a sure one.
-
-    Returns: the candidates, tagged with "direction", "quantifiers" and, if ``doubtful``, "doubt"; and the reason for
-        each noun phrase that gave none.
+    The ``others`` are the image's other captions, which tell whether there is only one thing of that name. ``doubtful``
+    keeps candidates that may be ungrammatical or true of the image, as the released data do, with a tag "doubt".
     """
     if _pieces(parsed.text) > MOST_TOKENS:
         return Found(refused=("the caption has more than 80 tokens",))
@@ -87,7 +73,7 @@ def _plurality_foils(
 
 
 def _pieces(text: str) -> int:
-    """Return about as many tokens as BERT's tokenizer makes of a text."""
+    # About as many tokens as BERT's tokenizer makes of a text.
     return sum(1 + (len(piece) - 1) // _PIECE for piece in _PIECES.findall(text))
 
 
@@ -99,22 +85,7 @@ STEPS = (-2, -1, 1, 2)
 """How far the foil's number is from the caption's."""
 
 _MEASURES = words("measure")
-_OF_TWO = frozenset(
-    (
-        "opposite",
-        "opposing",
-        "both",
-        "either",
-        "couple",
-        "pair",
-        "twin",
-        "twins",
-        "matching",
-        "identical",
-        "between",
-        "all",
-    )
-)
+_OF_TWO = frozenset("opposite opposing both either couple pair twin twins matching identical between all".split())
 _MORE_OF_THEM = words("further")
 
 
@@ -123,13 +94,6 @@ def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Found:
 
     "Exactly" on both sides makes a lower number false too. A number is taken if another caption gives the same, and
     none gives another one.
-
-    Args:
-        parsed: the caption.
-        others: what the other captions of the same image mention.
-
-    Returns: the candidates, with the numbers as classes and the tags "direction" ("raised" or "lowered") and "count";
-        and the reason for each noun phrase that gave none.
     """
     if not has_number(parsed):
         return Found(refused=("no number",))
@@ -149,12 +113,10 @@ def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Found:
 
 
 def has_number(parsed: Parsed) -> bool:
-    """Return whether a caption has a number; ``counted`` looks at the other captions only if it has."""
     return any(token.tag == "CD" for token in parsed.tokens)
 
 
 def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
-    """Return why a noun phrase gives no number that is sure to be exact."""
     noun = phrase.singular_noun
     if phrase.kind != "number" or phrase.count is None:
         return "no number"
@@ -170,7 +132,6 @@ def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> 
 
 
 def _uncertain(phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
-    """Return why the other captions do not bear out the number."""
     noun, count = phrase.singular_noun, phrase.count or 0
     given = say_count(noun, others)
     if given - {count} or (count == 1 and say_several(noun, others)) or (count != 2 and say_two(noun, others)):
