@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from math import ceil, hypot
 from typing import Literal
 
-# Scene graphs: the objects of an image with their boxes, attributes and relations.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
@@ -59,8 +57,6 @@ class SceneGraph:
     complete: bool = False
     origin: str = field(default="", compare=False)
 
-
-# Sizes and places of boxes, as BLA (section 4.3) and VL-CheckList (section 3.1) measure them.
 
 Place = Literal["center", "mid", "margin"]
 Extent = Literal["small", "medium", "large"]

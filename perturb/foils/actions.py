@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Protocol
 
-from vlgate.perturb.foils.candidates import Filling, Foil, Found, Gap
-from vlgate.perturb.foils.frames import NO_PART, Frame, RoleVerb, is_participant, noun_number, realised, swapped
+from vlgate.perturb.foils.candidates import Filling, Foil, Gap, Perturbed
+from vlgate.perturb.foils.frames import NO_PART, Frame, RoleVerb, is_participant, noun_number, realised
 from vlgate.perturb.graphs.persons import is_body_part
+from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.sentences import Verb
 from vlgate.perturb.word_lists import words
-
-# Action replacement as in VALSE (section 3.5, appendix A.5): another verb of the space replaces a frame's.
 
 NUMBER = "the number of a noun is not certain"
 NO_VERB = "no other verb of the collection has both nouns"
@@ -54,7 +53,7 @@ def space_of(frames: Iterable[Frame]) -> Space:
     )
 
 
-def action_replacements(frame: Frame, space: Space, actions: Actions) -> Found:
+def action_replacements(frame: Frame, space: Space, actions: Actions) -> Perturbed:
     """Replace the verb of a frame by each verb that the collection says of both nouns, without any model.
 
     The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of its
@@ -63,7 +62,7 @@ def action_replacements(frame: Frame, space: Space, actions: Actions) -> Found:
     """
     said_by = space.said_by.get(frame.agent, frozenset())
     known = [
-        Frame(verb=verb, agent=frame.agent, role=role, other=frame.other)
+        replace(frame, verb=verb, role=role)
         for verb, role in space.said_of.get(frame.other, ())
         if verb.name != frame.verb.name and verb.name in said_by
     ]
@@ -82,7 +81,7 @@ def action_gap(frame: Frame) -> Gap | None:
     return Gap(before=before, after=f"{rest} {after}".strip(), lengths=(1,)) if found else None
 
 
-def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, actions: Actions) -> Found:
+def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, actions: Actions) -> Perturbed:
     """Replace the verb of a frame by the verbs of the space among the fillings of ``action_gap(frame)``.
 
     The preposition stays, as the model saw it. The conditions on the verbs are those of ``action_replacements``.
@@ -90,7 +89,7 @@ def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, acti
     number = noun_number(frame.agent)
     said = {} if number is None else {verb.verb(frame.role).present(number): verb for verb in _with_role(frame, space)}
     known = [
-        Frame(verb=said[text], agent=frame.agent, role=frame.role, other=frame.other)
+        replace(frame, verb=said[text])
         for filling in fillings
         if (text := f"{filling.text} {frame.verb.before[frame.role]}".strip()) in said
     ]
@@ -101,29 +100,20 @@ def _with_role(frame: Frame, space: Space) -> Iterator[RoleVerb]:
     """Yield the other verbs of the space, with the preposition of the frame's verb before its role."""
     for verb in space.verbs.values():
         if verb.name != frame.verb.name:
-            yield RoleVerb(
-                name=verb.name,
-                base=verb.base,
-                agent=verb.agent,
-                roles=(frame.role,),
-                before={frame.role: frame.verb.before[frame.role]},
-                similar=verb.similar,
-            )
+            yield replace(verb, roles=(frame.role,), before={frame.role: frame.verb.before[frame.role]})
 
 
-def _found(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_none: str) -> Found:
+def _found(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_none: str) -> Perturbed:
     caption = realised(frame)
     if caption is None:
-        return Found(refused=(NUMBER,))
+        return Perturbed.of(NUMBER)
     if not is_participant(frame):
-        return Found(refused=(NO_PART,))
+        return Perturbed.of(NO_PART)
     if not replaced:
-        return Found(refused=(why_none,))
+        return Perturbed.of(why_none)
     other = [one for one in replaced if is_participant(one) and _differs(frame.verb, one.verb, actions)]
-    made = [(one, foil) for one in other if (foil := realised(one)) is not None]
-    if not made:
-        return Found(refused=(NOT_OTHER,))
-    return Found(candidates=tuple(_foil(frame, one, caption, foil) for one, foil in made))
+    foils = [_foil(frame, one, caption, foil) for one in other if (foil := realised(one)) is not None]
+    return Perturbed.of(*foils) if foils else Perturbed.of(NOT_OTHER)
 
 
 def _differs(one: RoleVerb, other: RoleVerb, actions: Actions) -> bool:
@@ -194,7 +184,7 @@ class Things(Protocol):
         ...
 
 
-def actant_swap(frame: Frame, things: Things) -> Found:
+def actant_swap(frame: Frame, things: Things) -> Perturbed:
     """Say a frame, and say it with the nouns of its two roles exchanged.
 
     A foil may be true if the action is mutual ("A man talks to a woman"), if one noun is a kind of the other ("A man
@@ -203,40 +193,31 @@ def actant_swap(frame: Frame, things: Things) -> Found:
     woman"), and a means ("commutes by train"). The tag "actors" is "both" if both nouns name persons or animals.
     """
     if not is_participant(frame):
-        return Found(refused=(NO_PART,))
+        return Perturbed.of(NO_PART)
     if any(is_body_part(noun) or things.is_kind(noun, "body part", 1) for noun in (frame.agent, frame.other)):
-        return Found(refused=(BODY,))
+        return Perturbed.of(BODY)
     if things.same_thing(frame.agent, frame.other) or _both_contest(frame, things):
-        return Found(refused=(SAME,))
-    why = _reversible(frame)
-    if why:
-        return Found(refused=(why,))
-    caption, foil = realised(frame), realised(swapped(frame))
+        return Perturbed.of(SAME)
+    if why := _reversible(frame):
+        return Perturbed.of(why)
+    caption, foil = realised(frame), realised(replace(frame, agent=frame.other, other=frame.agent))
     if caption is None or foil is None:
-        return Found(refused=(NUMBER,))
+        return Perturbed.of(NUMBER)
     numbers = f"{noun_number(frame.agent)} {noun_number(frame.other)}"
-    tags = {"verb": frame.verb.name, "role": frame.role, "numbers": numbers, "actors": _actors(frame, things)}
-    return Found(
-        candidates=(
-            Foil(
-                caption=caption,
-                foil=foil,
-                classes=(frame.agent, frame.other),
-                why=f"'{frame.agent}' and '{frame.other}' change their roles in '{frame.verb.name}'",
-                tags=tags,
-            ),
-        )
-    )
+    actors = "both" if all(_acts(noun.lower(), things) for noun in (frame.agent, frame.other)) else "one"
+    tags = {"verb": frame.verb.name, "role": frame.role, "numbers": numbers, "actors": actors}
+    why = f"'{frame.agent}' and '{frame.other}' change their roles in '{frame.verb.name}'"
+    return Perturbed.of(Foil(caption=caption, foil=foil, classes=(frame.agent, frame.other), why=why, tags=tags))
 
 
 def _reversible(frame: Frame) -> str:
     verb = frame.verb.verb(frame.role)
-    reasons = ((verb.base in _CARRYING, CARRIES), (verb.rest in _MEANS, MEANS), (verb.base in _UNCLEAR, UNCLEAR))
-    return next((why for holds, why in (*reasons, (is_mutual(verb), BOTH_WAYS)) if holds), "")
-
-
-def _actors(frame: Frame, things: Things) -> str:
-    return "both" if all(_acts(noun.lower(), things) for noun in (frame.agent, frame.other)) else "one"
+    return first(
+        (verb.base in _CARRYING, CARRIES),
+        (verb.rest in _MEANS, MEANS),
+        (verb.base in _UNCLEAR, UNCLEAR),
+        (is_mutual(verb), BOTH_WAYS),
+    )
 
 
 def _acts(noun: str, things: Things) -> bool:

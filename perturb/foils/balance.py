@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from math import sqrt
 from random import Random
@@ -15,7 +15,6 @@ from vlgate.perturb.foils.candidates import Foil
 from vlgate.seeds import quick_generator
 
 # Choose among candidates so that their classes are balanced, as VALSE does.
-#
 # All functions take the classes of candidates and return the positions of those to keep, in ascending order; arguments
 # and seed decide the result. Nothing here knows what a class is: a number, a preposition, a verb, "yes".
 
@@ -26,13 +25,7 @@ def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
     """Keep at most ``cap`` candidates of each class, chosen at random; ValueError if the cap is below 1."""
     if cap < 1:
         raise ValueError(f"cap={cap!r} must be at least 1")
-    taken: Counter[T] = Counter()
-    kept = []
-    for place in _shuffled(len(classes), f"{seed}/capped"):
-        if taken[classes[place]] < cap:
-            taken[classes[place]] += 1
-            kept.append(place)
-    return tuple(sorted(kept))
+    return tuple(_taken(classes, dict.fromkeys(classes, cap), f"{seed}/capped"))
 
 
 def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
@@ -43,17 +36,12 @@ def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int, limit: int | N
         each = min(each, limit // max(len(wanted), 1))
     if not each:
         return ()
-    among = [place for place, one in enumerate(classes) if one in set(wanted)]
-    return tuple(among[n] for n in capped([classes[place] for place in among], each, seed=seed))
+    among = [index for index, one in enumerate(classes) if one in set(wanted)]
+    return tuple(among[n] for n in capped([classes[index] for index in among], each, seed=seed))
 
 
 def even_within(
-    classes: Sequence[T],
-    groups: Sequence[Hashable],
-    wanted: Sequence[T],
-    *,
-    seed: int,
-    limit: int | None = None,
+    classes: Sequence[T], groups: Sequence[Hashable], wanted: Sequence[T], *, seed: int, limit: int | None = None
 ) -> tuple[int, ...]:
     """Keep equally many candidates of each class that is wanted, in all and as far as possible within each group.
 
@@ -65,14 +53,8 @@ def even_within(
         raise ValueError(f"len(groups)={len(groups)!r} must be len(classes)={len(classes)!r}")
     counts = Counter(zip(groups, classes, strict=True))
     room = {key: min(counts[key[0], one] for one in wanted) + 1 for key in counts if key[1] in wanted}
-    kept = []
-    for place in _shuffled(len(classes), f"{seed}/even_within"):
-        key = (groups[place], classes[place])
-        if room.get(key, 0):
-            room[key] -= 1
-            kept.append(place)
-    kept.sort()
-    chosen = even([classes[place] for place in kept], wanted, seed=seed, limit=limit)
+    kept = _taken(list(zip(groups, classes, strict=True)), room, f"{seed}/even_within")
+    chosen = even([classes[index] for index in kept], wanted, seed=seed, limit=limit)
     return tuple(kept[n] for n in chosen)
 
 
@@ -85,13 +67,18 @@ def mutual(pairs: Sequence[tuple[T, T]], *, seed: int) -> tuple[int, ...]:
     (0, 1)
     """
     counts = Counter(pairs)
-    left = {pair: min(count, counts[pair[::-1]]) for pair, count in counts.items() if pair[0] != pair[1]}
+    room = {pair: min(count, counts[pair[::-1]]) for pair, count in counts.items() if pair[0] != pair[1]}
+    return tuple(_taken(pairs, room, f"{seed}/mutual"))
+
+
+def _taken(keys: Sequence[T], room: dict[T, int], name: str) -> list[int]:
+    """Take candidates in a random order as long as there is room for more of their key."""
     kept = []
-    for place in _shuffled(len(pairs), f"{seed}/mutual"):
-        if left.get(pairs[place], 0):
-            left[pairs[place]] -= 1
-            kept.append(place)
-    return tuple(sorted(kept))
+    for index in _shuffled(len(keys), name):
+        if room.get(keys[index], 0):
+            room[keys[index]] -= 1
+            kept.append(index)
+    return sorted(kept)
 
 
 def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
@@ -109,21 +96,16 @@ def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int)
     random = quick_generator(f"{seed}/assigned")
     left = _shuffled(len(classes), f"{seed}/assigned order")
     while True:
-        room = Counter(classes[place] for place in left)
-        open_to = {place: [one for one in dict.fromkeys(options[place]) if one != classes[place]] for place in left}
+        room = Counter(classes[index] for index in left)
+        open_to = {index: [one for one in dict.fromkeys(options[index]) if one != classes[index]] for index in left}
         chosen = _matched(left, open_to, room, random)
         if len(chosen) == len(left):
             return dict(sorted(chosen.items()))
-        left = [place for place in left if place in chosen]
+        left = [index for index in left if index in chosen]
 
 
 def assigned_within(
-    classes: Sequence[T],
-    options: Sequence[Sequence[T]],
-    groups: Sequence[Hashable],
-    *,
-    seed: int,
-    smallest: int = 1,
+    classes: Sequence[T], options: Sequence[Sequence[T]], groups: Sequence[Hashable], *, seed: int, smallest: int = 1
 ) -> Mapping[int, T]:
     """Choose foils' classes as ``assigned`` does, within each group first and then among those that are left.
 
@@ -133,19 +115,27 @@ def assigned_within(
     A group is whatever may give the class away to a model that sees no image: people are counted in images without
     people, but nobody counts the zebras in images without zebras.
     """
-    members: dict[Hashable, list[int]] = defaultdict(list)
-    for place, group in enumerate(groups):
-        members[group].append(place)
-    chosen: dict[int, T] = {}
-    for part in (part for part in members.values() if len(part) >= smallest):
-        chosen |= _of(classes, options, part, seed)
-    left = [place for place in range(len(classes)) if place not in chosen]
+    chosen = _in_groups(classes, options, groups, seed, smallest)
+    left = [index for index in range(len(classes)) if index not in chosen]
     return dict(sorted((chosen | _of(classes, options, left, seed)).items()))
 
 
-def _of(classes: Sequence[T], options: Sequence[Sequence[T]], places: Sequence[int], seed: int) -> dict[int, T]:
-    some = assigned([classes[place] for place in places], [options[place] for place in places], seed=seed)
-    return {places[n]: one for n, one in some.items()}
+def _in_groups(
+    classes: Sequence[T], options: Sequence[Sequence[T]], groups: Sequence[Hashable], seed: int, smallest: int
+) -> dict[int, T]:
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for index, group in enumerate(groups):
+        members[group].append(index)
+    chosen: dict[int, T] = {}
+    for part in members.values():
+        if len(part) >= smallest:
+            chosen |= _of(classes, options, part, seed)
+    return chosen
+
+
+def _of(classes: Sequence[T], options: Sequence[Sequence[T]], indexes: Sequence[int], seed: int) -> dict[int, T]:
+    some = assigned([classes[index] for index in indexes], [options[index] for index in indexes], seed=seed)
+    return {indexes[n]: one for n, one in some.items()}
 
 
 def near_within(
@@ -157,15 +147,10 @@ def near_within(
     That keeps far more candidates than an exact balance of rare classes does, and a classifier that learns from a part
     of the set finds no class more often true in it because the rest of the set has it false.
     """
-    members: dict[Hashable, list[int]] = defaultdict(list)
-    for place, group in enumerate(groups):
-        members[group].append(place)
-    chosen: dict[int, T] = {}
-    for part in members.values():
-        chosen |= _of(classes, options, part, seed)
-    left = [place for place in _shuffled(len(classes), f"{seed}/near order") if place not in chosen]
-    room = {one: n + round(sqrt(n)) for one, n in Counter(classes[place] for place in left).items()}
-    open_to = {place: [one for one in dict.fromkeys(options[place]) if one != classes[place]] for place in left}
+    chosen = _in_groups(classes, options, groups, seed, smallest=1)
+    left = [index for index in _shuffled(len(classes), f"{seed}/near order") if index not in chosen]
+    room = {one: n + round(sqrt(n)) for one, n in Counter(classes[index] for index in left).items()}
+    open_to = {index: [one for one in dict.fromkeys(options[index]) if one != classes[index]] for index in left}
     chosen |= _matched(left, open_to, room, quick_generator(f"{seed}/near"))
     return dict(sorted(chosen.items()))
 
@@ -178,22 +163,22 @@ def spread(options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
     random = quick_generator(f"{seed}/spread")
     used: Counter[T] = Counter()
     chosen: dict[int, T] = {}
-    for place in sorted(_shuffled(len(options), f"{seed}/spread order"), key=lambda one: len(options[one])):
-        if options[place]:
-            least = min(used[one] for one in options[place])
-            chosen[place] = random.choice([one for one in options[place] if used[one] == least])
-            used[chosen[place]] += 1
+    for index in sorted(_shuffled(len(options), f"{seed}/spread order"), key=lambda one: len(options[one])):
+        if options[index]:
+            least = min(used[one] for one in options[index])
+            chosen[index] = random.choice([one for one in options[index] if used[one] == least])
+            used[chosen[index]] += 1
     return dict(sorted(chosen.items()))
 
 
 def _shuffled(count: int, name: str) -> list[int]:
-    places = list(range(count))
-    quick_generator(name).shuffle(places)
-    return places
+    indexes = list(range(count))
+    quick_generator(name).shuffle(indexes)
+    return indexes
 
 
 def _matched(
-    places: Sequence[int], options: Mapping[int, Sequence[T]], room: Mapping[T, int], random: Random
+    indexes: Sequence[int], options: Mapping[int, Sequence[T]], room: Mapping[T, int], random: Random
 ) -> dict[int, T]:
     """Match as many candidates to classes as have room, by augmenting paths between classes (Kuhn 1955)."""
     free = Counter(room)
@@ -202,19 +187,19 @@ def _matched(
     movable: dict[tuple[T, T], dict[int, None]] = defaultdict(dict)
     reach: dict[T, dict[T, None]] = defaultdict(dict)
 
-    def hold(place: int, one: T) -> None:
-        chosen[place] = one
-        for other in options[place]:
-            movable[one, other][place] = None
+    def hold(index: int, one: T) -> None:
+        chosen[index] = one
+        for other in options[index]:
+            movable[one, other][index] = None
             reach[one][other] = None
 
-    def leave(place: int) -> None:
-        one = chosen.pop(place)
-        for other in options[place]:
-            del movable[one, other][place]
+    def leave(index: int) -> None:
+        one = chosen.pop(index)
+        for other in options[index]:
+            del movable[one, other][index]
 
-    for place in places:
-        path = _path(random.sample(list(options[place]), len(options[place])), free, movable, reach)
+    for index in indexes:
+        path = _path(random.sample(list(options[index]), len(options[index])), free, movable, reach)
         if path is None:
             continue
         free[path[-1]] -= 1
@@ -222,7 +207,7 @@ def _matched(
             mover = next(iter(movable[held, into]))
             leave(mover)
             hold(mover, into)
-        hold(place, path[0])
+        hold(index, path[0])
     return chosen
 
 
@@ -249,9 +234,6 @@ def _path(
     return None
 
 
-# Balance replacements: as many foils with q for p as with p for q, so that no word is more frequent on one side.
-
-
 def paired(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
     """Select foils so that each pair of classes occurs as often in one direction as in the other (VALSE, A.4).
 
@@ -261,8 +243,8 @@ def paired(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tup
     if len(foils) != len(sources):
         raise ValueError(f"len(foils)={len(foils)} and len(sources)={len(sources)} must be equal")
     queues: dict[tuple[str, str], list[int]] = {}
-    for place in np.random.default_rng(seed).permutation(len(foils)).tolist():
-        queues.setdefault(foils[place].classes, []).append(place)
+    for index in np.random.default_rng(seed).permutation(len(foils)).tolist():
+        queues.setdefault(foils[index].classes, []).append(index)
     open_pairs = sorted((one, other) for one, other in queues if one < other and (other, one) in queues)
     used: set[Hashable] = set()
     taken: list[int] = []
@@ -283,7 +265,7 @@ def _two(one: list[int], other: list[int], sources: Sequence[Hashable], used: se
         while queue and sources[queue[-1]] in used:
             queue.pop()
         if not queue:
-            used.difference_update(sources[place] for place in found)
+            used.difference_update(sources[index] for index in found)
             return []
         found.append(queue.pop())
         used.add(sources[found[-1]])
@@ -297,9 +279,9 @@ def matched(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tu
     found by walks from class to class; a class without a way on is left out. Each source is used once.
     """
     ways: dict[str, dict[str, list[int]]] = {}
-    for place in np.random.default_rng(seed).permutation(len(foils)).tolist():
-        one, other = foils[place].classes
-        ways.setdefault(one, {}).setdefault(other, []).append(place)
+    for index in np.random.default_rng(seed).permutation(len(foils)).tolist():
+        one, other = foils[index].classes
+        ways.setdefault(one, {}).setdefault(other, []).append(index)
     taken: list[int] = []
     used: set[Hashable] = set()
     for start in list(ways):
@@ -323,8 +305,8 @@ def _walk(
             del ways[path.pop()]
             steps = steps[: max(0, len(path) - 1)]
             continue
-        place, other = step
-        steps.append(place)
+        index, other = step
+        steps.append(index)
         if other in path:
             ring = path.index(other)
             taken += steps[ring:]
@@ -341,16 +323,14 @@ def _step(
     found = ways[here]
     while found:
         other = next(iter(found))
-        places = found.pop(other)
-        while places and other in ways:
-            place = places.pop()
-            if sources[place] not in used:
-                found[other] = places  # back to the end, so that all classes take turns
-                return place, other
+        indexes = found.pop(other)
+        while indexes and other in ways:
+            index = indexes.pop()
+            if sources[index] not in used:
+                found[other] = indexes  # back to the end, so that all classes take turns
+                return index, other
     return None
 
-
-# Choose one foil for each caption so that what foils put in is what captions have: p for q as often as q for p.
 
 Exchange = tuple[str, str]
 """What a caption has and what its foil has instead."""
@@ -364,11 +344,12 @@ def exchanged(groups: Sequence[Sequence[Foil]], *, seed: int) -> tuple[tuple[int
     """
     pools: dict[Exchange, list[tuple[int, Foil]]] = {}
     random = quick_generator(f"{seed}/exchanged")
-    for place in random.sample(range(len(groups)), len(groups)):
-        for foil in groups[place]:
-            pools.setdefault(exchange(foil), []).append((place, foil))
+    for index in random.sample(range(len(groups)), len(groups)):
+        for foil in groups[index]:
+            pools.setdefault(exchange(foil), []).append((index, foil))
     chosen: dict[int, Foil] = {}
-    for pair in sorted(_both_ways(pools), key=lambda one: (min(len(pools[one]), len(pools[one[::-1]])), one)):
+    both_ways = [pair for pair in pools if pair[0] < pair[1] and pair[::-1] in pools]
+    for pair in sorted(both_ways, key=lambda one: (min(len(pools[one]), len(pools[one[::-1]])), one)):
         _take(pools[pair], pools[pair[::-1]], chosen)
     return tuple(sorted(chosen.items()))
 
@@ -377,11 +358,6 @@ def exchange(foil: Foil) -> Exchange:
     """What a caption has and what its foil has instead: the classes, with the quantifiers of a plurality foil."""
     before, _, after = foil.tags.get("quantifiers", "/").partition("/")
     return f"{before} {foil.classes[0]}".strip(), f"{after} {foil.classes[1]}".strip()
-
-
-def _both_ways(pools: Iterable[Exchange]) -> list[Exchange]:
-    known = set(pools)
-    return [pair for pair in known if pair[0] < pair[1] and pair[::-1] in known]
 
 
 def _take(there: list[tuple[int, Foil]], back: list[tuple[int, Foil]], chosen: dict[int, Foil]) -> None:

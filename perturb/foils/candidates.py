@@ -8,8 +8,6 @@ from typing import Protocol
 
 from vlgate.types import FloatArray
 
-# What coreference is made from: a dialog about an image.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
@@ -25,9 +23,6 @@ class Dialog:
 
     caption: str
     turns: tuple[Turn, ...]
-
-
-# What a foil may need beside the parsed text: a protocol of one method for each.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +82,6 @@ class WordTable(Protocol):
     def value(self, word: str) -> float | None: ...
 
 
-# What a perturbation of a caption gives: candidates with their reasons, and reasons why there are none.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foil:
     """A caption and its foil, which is false of the caption's image.
@@ -130,7 +122,7 @@ Candidate = Foil | SentenceSet | Swap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Perturbed:
     """The candidates made from one input, and a short reason for each part of it that gave none.
 
     Reasons are constant texts ("no noun phrase", "the noun has no plural"), so that they can be counted.
@@ -138,3 +130,11 @@ class Found:
 
     candidates: tuple[Candidate, ...] = ()
     refused: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, *outcomes: Candidate | str) -> Perturbed:
+        """Sort what the parts of an input gave: a text is the reason why a part gave none."""
+        return cls(
+            candidates=tuple(outcome for outcome in outcomes if not isinstance(outcome, str)),
+            refused=tuple(outcome for outcome in outcomes if isinstance(outcome, str)),
+        )

@@ -8,13 +8,12 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from vlgate.perturb.foils.balance import even_within
-from vlgate.perturb.foils.candidates import Dialog, Foil, Found, Turn
+from vlgate.perturb.foils.candidates import Dialog, Foil, Perturbed
 from vlgate.perturb.text.parsed import Parsed, Token
 from vlgate.perturb.word_lists import words
 from vlgate.seeds import quick_generator
 
 # Whether a pronoun of a question about an image has what it stands for in the image's caption.
-#
 # A check by number and gender, not a resolution. "she" needs one person in the caption who may be female, "they" one
 # noun in the plural, which comes first or belongs to a word for a group, "it" a thing that comes first. Questions
 # about the image as a whole need none: its colours, the weather, the time of day, inside or outside.
@@ -109,7 +108,6 @@ def _other_things(before: str, caption: Parsed) -> bool:
 
 
 # Whether the answer to a yes-no question of a dialog can be relied on, so that the other answer is wrong.
-#
 # Questions of a dialog are typed in a hurry, and 23 % of VALSE's coreference records are not valid. Most of these
 # answer "no" to what a thing may also be called ("is it a sub sandwich?"), or ask for a degree ("is it a big tv?").
 
@@ -183,7 +181,6 @@ def _grammatical(question: Parsed) -> bool:
 
 
 # Coreference: "a woman on a motorcycle. is she wearing a helmet? yes." against "no." (VALSE, section 3.6 and A.6).
-#
 # Caption and foil are the caption of an image, a question of a dialog about it, and its answer cut down to "yes" or
 # "no", in lower case as in the release. The release takes any question with a pronoun, and 77 % of its records are
 # valid. ``coreference`` also asks whether the pronoun has an antecedent in the caption and whether the answer can be
@@ -206,21 +203,21 @@ def posed(caption: str, question: str, answer: str) -> Foil | str:
     >>> posed("A woman on a motorcycle.", "is she wearing a helmet", "Yes, she is").foil
     'a woman on a motorcycle. is she wearing a helmet? no.'
     """
-    found = _ANSWER.match(answer.strip())
+    match = _ANSWER.match(answer.strip())
     scene, asked = caption.strip(_END).lower(), question.strip(_END).lower()
-    if found is None:
+    if match is None:
         return "the answer does not begin with yes or no"
     if not scene or not asked:
         return "an empty caption or question"
     if not set(re.findall(r"\w+", asked)) & PRONOUNS:
         return "no pronoun"
-    word = found["word"].lower()
+    word = match["word"].lower()
     text, other = f"{scene}. {asked}?", _OPPOSITE[word]
     why = f'The answer in the dialog is "{word}", and the foil says "{other}".'
     return Foil(caption=f"{text} {word}.", foil=f"{text} {other}.", classes=(word, other), why=why)
 
 
-def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *, checked: bool = True) -> Found:
+def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *, checked: bool = True) -> Perturbed:
     """Make a candidate of each turn of a dialog that has a pronoun in its question and yes or no for an answer.
 
     ``caption`` and ``questions`` are the dialog's texts, parsed. The tag ``antecedent`` is "image" if a question is
@@ -228,20 +225,17 @@ def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *,
     """
     if len(questions) != len(dialog.turns):
         raise ValueError(f"len(questions)={len(questions)!r} must be len(dialog.turns)={len(dialog.turns)!r}")
-    made: list[Foil] = []
-    refused: list[str] = []
-    for place, (turn, question) in enumerate(zip(dialog.turns, questions, strict=True)):
-        one = posed(dialog.caption, turn.question, turn.answer)
-        reason = one if isinstance(one, str) else ""
-        if not reason and checked:
-            reason = uncertain(question, turn.answer) or without_antecedent(
-                question, caption, _said(dialog.turns[:place])
-            )
-        if reason or isinstance(one, str):
-            refused.append(reason)
-        else:
-            made.append(replace(one, tags={"antecedent": "image" if of_the_image(question) else "caption"}))
-    return Found(candidates=tuple(made), refused=tuple(refused))
+    outcomes: list[Foil | str] = []
+    said: list[str] = []
+    for turn, question in zip(dialog.turns, questions, strict=True):
+        foil = posed(dialog.caption, turn.question, turn.answer)
+        if isinstance(foil, Foil) and checked:
+            foil = uncertain(question, turn.answer) or without_antecedent(question, caption, " ".join(said)) or foil
+        if isinstance(foil, Foil):
+            foil = replace(foil, tags={"antecedent": "image" if of_the_image(question) else "caption"})
+        outcomes.append(foil)
+        said.append(f"{turn.question} {turn.answer}")
+    return Perturbed.of(*outcomes)
 
 
 def selected(
@@ -255,24 +249,20 @@ def selected(
     questions = [one.caption.rpartition("? ")[0].rpartition(". ")[2] for one in candidates]
     left = list(range(len(candidates)))
     while True:
-        some, asked = [answers[place] for place in left], [questions[place] for place in left]
+        some, asked = [answers[index] for index in left], [questions[index] for index in left]
         chosen = [left[n] for n in even_within(some, asked, ("yes", "no"), seed=seed, limit=limit)]
-        whole = [place for place in chosen if candidates[place].tags["antecedent"] == "image"]
+        whole = [index for index in chosen if candidates[index].tags["antecedent"] == "image"]
         if len(whole) <= image_share * len(chosen):
             return tuple(chosen)
         room = int(image_share / (1 - image_share) * (len(chosen) - len(whole)) + 1e-9)  # 1/3 is not exact
-        rest = [place for place in left if candidates[place].tags["antecedent"] != "image"]
-        more = sum(1 if answers[place] == "no" else -1 for place in rest)
+        rest = [index for index in left if candidates[index].tags["antecedent"] != "image"]
+        more = sum(1 if answers[index] == "no" else -1 for index in rest)
         quick_generator(f"{seed}/whole images").shuffle(whole)
         left = sorted((*rest, *_some(whole, answers, min(room, len(whole) - 1), more)))
 
 
 def _some(whole: Sequence[int], answers: Sequence[str], room: int, more: int) -> Sequence[int]:
     """Take ``room`` of the places in ``whole``, with ``more`` times "yes" than "no" as far as there are so many."""
-    places = {answer: [place for place in whole if answers[place] == answer] for answer in ("yes", "no")}
-    yes = min(len(places["yes"]), max(room - len(places["no"]), (room + more) // 2, 0), room)
-    return (*places["yes"][:yes], *places["no"][: room - yes])
-
-
-def _said(turns: Sequence[Turn]) -> str:
-    return " ".join(f"{turn.question} {turn.answer}" for turn in turns)
+    indexes = {answer: [index for index in whole if answers[index] == answer] for answer in ("yes", "no")}
+    yes = min(len(indexes["yes"]), max(room - len(indexes["no"]), (room + more) // 2, 0), room)
+    return (*indexes["yes"][:yes], *indexes["no"][: room - yes])

@@ -126,10 +126,6 @@ def is_participant(frame: Frame) -> bool:
     return word not in (["as"], ["about"], ["of"]) and (word != ["by"] or frame.verb.base in _PLACED_BY | _TRAVEL)
 
 
-def swapped(frame: Frame) -> Frame:
-    return Frame(verb=frame.verb, agent=frame.other, role=frame.role, other=frame.agent)
-
-
 @cache
 def noun_number(noun: str) -> Number | None:
     # A WordNet lemma is a singular unless it only is a plural.

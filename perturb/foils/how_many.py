@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from vlgate.perturb.foils.balance import assigned_within, capped, even_within, spread
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.how_many_frames import Form, Frame, framed
 from vlgate.perturb.foils.how_many_questions import KINDS, asked, in_plural, written
+from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.grammar import capitalised_like, plural, with_article
 from vlgate.perturb.text.parsed import Parsed
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
-
-# Read the numeral of an answer: "2", "Two.", "None.".
 
 LARGEST = 99
 """The largest number that an answer may have; larger ones are guesses."""
@@ -32,7 +31,6 @@ def numeral(answer: str) -> int | None:
 
 
 # Turn how-many questions with a numeral for an answer into statements that can be said with any number.
-#
 # The templates are those of VALSE (appendix A.1, after Parcalabescu et al. 2021): "There are N animals shown". If
 # their output is not English, another form is taken: an adjective goes before its noun ("3 green vegetables"), "have"
 # becomes "with" ("3 bottles with blue caps"), other verbs go into a relative clause ("3 buildings that surround the
@@ -84,14 +82,13 @@ def statement(question: Parsed, answer: str) -> Statement | str:
 
 
 # Existence: "There are no animals shown" against "There are animals shown" (VALSE, section 3.1 and appendix A.1).
-#
 # Both come from a how-many question whose answer is a numeral. From zero the caption says "no"; from another number it
 # says that there are some, in the number of the answer: "There is a dog".
 
 _WORDS = ("0", "more")
 
 
-def existence(question: Parsed, answer: str, *, singular: bool = False) -> Found:
+def existence(question: Parsed, answer: str, *, singular: bool = False) -> Perturbed:
     """Make a caption and a foil about whether there are any, from a how-many question and its answer.
 
     With ``singular`` an answer of zero is said in the singular, "There is no dog", if there is a wording for it. In the
@@ -100,22 +97,19 @@ def existence(question: Parsed, answer: str, *, singular: bool = False) -> Found
     """
     made = statement(question, answer)
     if isinstance(made, str):
-        return Found(refused=(made,))
-    reason = _unfit(made, question)
-    if reason:
-        return Found(refused=(reason,))
+        return Perturbed.of(made)
+    if reason := _unfit(made, question):
+        return Perturbed.of(reason)
     zero = made.number == 0
     one = made.number == 1 or (zero and singular and made.one is not None)
     nothing, something = made.said("no", one=one), _something(made, one=one)
     if nothing is None or something is None:
-        return Found(refused=("no wording for one",))
+        return Perturbed.of("no wording for one")
     caption, foil = (nothing, something) if zero else (something, nothing)
     why = f"The answer is {made.number}: there are {'none' if zero else 'some'}, and the foil says the opposite."
     classes = _WORDS if zero else _WORDS[::-1]
-    provenance = "zero_to_something" if zero else "something_to_zero"
-    return Found(
-        candidates=(Foil(caption=caption, foil=foil, classes=classes, why=why, tags={"provenance": provenance}),)
-    )
+    tags = {"provenance": "zero_to_something" if zero else "something_to_zero"}
+    return Perturbed.of(Foil(caption=caption, foil=foil, classes=classes, why=why, tags=tags))
 
 
 def selected_existence(candidates: Sequence[Foil], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
@@ -130,8 +124,8 @@ _QUANTIFIED = re.compile(r"(?:there (?:is|are) )?(?:no |an? )?(?P<word>[\w-]+)",
 
 def _first_noun(made: Foil) -> str:
     """Return the first word behind the quantifier, in the plural if it has one: the noun, or an adjective of it."""
-    found = _QUANTIFIED.match(min(made.caption, made.foil, key=len))
-    word = found["word"].lower() if found else made.caption
+    match = _QUANTIFIED.match(min(made.caption, made.foil, key=len))
+    word = match["word"].lower() if match else made.caption
     return plural(word) or word
 
 
@@ -141,27 +135,23 @@ def _something(made: Statement, *, one: bool) -> str | None:
     if made.one is None:
         return None
     before, behind = made.one
-    return Statement(number=1, noun=made.noun, one=(before, with_article(behind)), many=made.many, form=made.form).said(
-        "", one=True
-    )
+    return replace(made, number=1, one=(before, with_article(behind))).said("", one=True)
 
 
 def _unfit(made: Statement, question: Parsed) -> str:
     words = {token.lower for token in question.tokens}
     noun = made.noun.lower().split()
-    checks = (
+    return first(
         (made.form == "group", "a part of a group is counted"),
-        (words & {"not", "no", "without"}, "negated"),
-        (set(noun) & KINDS, "kinds are counted"),
+        (bool(words & {"not", "no", "without"}), "negated"),
+        (bool(set(noun) & KINDS), "kinds are counted"),
         ("and" in noun, "two nouns are counted"),
         (noun[0] in {"different", "various", "several"}, "the noun says that there are several"),
         (made.form == "clause" and "been" not in words, "what can be is not what is there"),
     )
-    return next((reason for found, reason in checks if found), "")
 
 
 # Counting: "There are exactly 4 wheels" against another number (VALSE, section 3.3 and appendix A.3).
-#
 # The statements come from how-many questions; which number a foil takes depends on the whole set, so that a candidate
 # is made in two steps: ``countable`` for one question, and ``balanced``, ``adversarial`` or ``small`` for all of them.
 
@@ -199,8 +189,8 @@ def balanced(statements: Sequence[Statement], *, seed: int, cap: int = CAP) -> M
 
 
 def small(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CAP) -> Mapping[int, Foil]:
-    low = [place for place, one in enumerate(statements) if one.number in SMALL]
-    kept = [low[n] for n in capped([statements[place].number for place in low], cap, seed=seed)]
+    low = [index for index, one in enumerate(statements) if one.number in SMALL]
+    kept = [low[n] for n in capped([statements[index].number for index in low], cap, seed=seed)]
     return _exchanged(statements, kept, seed=seed, smallest=1)
 
 
@@ -209,9 +199,9 @@ def adversarial(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CA
 
     A model that prefers frequent numbers prefers the foils. The larger number is always the caption's.
     """
-    high = [place for place, one in enumerate(statements) if one.number > SMALL[-1]]
-    kept = [high[n] for n in capped([statements[place].number for place in high], cap, seed=seed)]
-    chosen = spread([_sayable(statements[place], SMALL) for place in kept], seed=seed)
+    high = [index for index, one in enumerate(statements) if one.number > SMALL[-1]]
+    kept = [high[n] for n in capped([statements[index].number for index in high], cap, seed=seed)]
+    chosen = spread([_sayable(statements[index], SMALL) for index in kept], seed=seed)
     return {kept[n]: _foil(statements[kept[n]], number) for n, number in chosen.items()}
 
 
@@ -224,10 +214,10 @@ INSTRUMENTS: Mapping[str, Selection] = MappingProxyType(
 
 
 def _exchanged(statements: Sequence[Statement], kept: Sequence[int], *, seed: int, smallest: int) -> Mapping[int, Foil]:
-    numbers = [statements[place].number for place in kept]
+    numbers = [statements[index].number for index in kept]
     present = sorted(set(numbers))
-    options = [_sayable(statements[place], present) for place in kept]
-    nouns = [statements[place].noun for place in kept]
+    options = [_sayable(statements[index], present) for index in kept]
+    nouns = [statements[index].noun for index in kept]
     chosen = assigned_within(numbers, options, nouns, seed=seed, smallest=smallest)
     return {kept[n]: _foil(statements[kept[n]], number) for n, number in chosen.items()}
 

@@ -23,8 +23,6 @@ from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Token
 from vlgate.perturb.word_lists import words
 
-# Which words can follow the noun of "There are # nouns", and which would make a sentence that is not English.
-
 _PLACES = frozenset("on in at to behind near under above beside below beneath inside".split())
 # Singular nouns that stand without an article behind a preposition of place: idioms, and names of stuff.
 _BARE = words("bare noun")
@@ -39,11 +37,11 @@ def unsayable(tail: Sequence[Token]) -> str:
         return ""
     if tail[0].tag in {"CC", "EX"} or tail[-1].tag in {"CC", "DT"}:
         return "more than one clause"
-    for place, token in enumerate(tail):
-        before = tail[place - 1] if place else None
-        if _finite(token) and not any(word.tag in {"WDT", "WP", "MD", "WRB", "TO"} for word in tail[:place]):
+    for index, token in enumerate(tail):
+        before = tail[index - 1] if index else None
+        if _finite(token) and not any(word.tag in {"WDT", "WP", "MD", "WRB", "TO"} for word in tail[:index]):
             return "more than one clause"
-        if place + 1 == len(tail) and _without_article(token, before):
+        if index + 1 == len(tail) and _without_article(token, before):
             return "a noun without an article"
     stranded = len(tail) > 1 and tail[-1].tag in {"IN", "TO"} and tail[-2].tag[:2] in {"JJ", "VB"}
     return "a preposition without its noun" if stranded and tail[-1].dep not in {"prt", "advmod"} else ""
@@ -58,8 +56,6 @@ def _without_article(token: Token, before: Token | None) -> bool:
     behind = before is not None and before.lower in _PLACES
     return behind and token.tag == "NN" and token.lower not in _BARE and plural(token.lower) is not None
 
-
-# Sentences with a place for a quantifier: "There are # cups", "The man has # cups", "# of the cups are red".
 
 Form = Literal["there", "object", "objects", "clause", "group"]
 
@@ -92,11 +88,7 @@ def there(parts: Asked, nouns: Nouns, tail: tuple[Token, ...], before: str = "")
     many, one = tailed(tail, parts.front), one_of(tail)
     ahead = f"{before} " if before else ""
     one_text = None if nouns.one is None or one is None else f"{ahead}{nouns.one}{_blank(one)}{_front(parts.front)}"
-    return (
-        None if one_text is None else ("there is", one_text),
-        ("there are", f"{ahead}{nouns.many}{many}"),
-        "there",
-    )
+    return (None if one_text is None else ("there is", one_text), ("there are", f"{ahead}{nouns.many}{many}"), "there")
 
 
 _FIRST = frozenset({"not", "n't", "next"})
@@ -198,8 +190,6 @@ def _front(front: tuple[Token, ...]) -> str:
 def _blank(text: str) -> str:
     return f" {text}" if text else ""
 
-
-# Choose the template of a statement by the verb of the how-many question.
 
 _SAMES = frozenset({"color", "colors", "colour", "size", "kind", "type", "same"})
 # Participles that name a state, and go before their noun if nothing follows them: "three closed doors".

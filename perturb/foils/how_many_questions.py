@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.grammar import forms, may_be_plural, plural, singular, with_article
 from vlgate.perturb.text.parsed import Parsed, Token
 from vlgate.perturb.word_lists import words
-
-# Take how-many questions apart: what is counted, the verb, and what follows it.
 
 BE = frozenset({"is", "are", "was", "were"})
 DO = frozenset({"do", "does", "did"})
@@ -45,24 +44,24 @@ class Asked:
 def asked(question: Parsed) -> Asked | str:
     """Take a question apart; a reason if it cannot be turned into a statement."""
     tokens = _unmarked(question.tokens)
-    places = [n for n in range(len(tokens) - 1) if (tokens[n].lower, tokens[n + 1].lower) == ("how", "many")]
-    if not places:
+    indexes = [n for n in range(len(tokens) - 1) if (tokens[n].lower, tokens[n + 1].lower) == ("how", "many")]
+    if not indexes:
         return "not a how-many question"
-    front, words = tokens[: places[0]], _without_total(tokens[places[0] + 2 :])
+    front, words = tokens[: indexes[0]], _without_total(tokens[indexes[0] + 2 :])
     if front and front[-1].text == ",":
         front = front[:-1]
     checks = (
         (question.text.isupper(), "all capitals"),
-        (_MARKS.search(question.text.strip(' "')), "marks that are not words"),
+        (bool(_MARKS.search(question.text.strip(' "'))), "marks that are not words"),
         (
-            front and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE),
+            bool(front) and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE),
             "the question does not begin with how many",
         ),
-        (len(places) > 1 or any(_stops(token) for token in (*front, *words)), "more than one clause"),
+        (len(indexes) > 1 or any(_stops(token) for token in (*front, *words)), "more than one clause"),
         (any(one.lower == two.lower for one, two in pairwise(words)), "a word twice"),
         (any(word.lower in {"n't", "n\u2019t"} for word in words), "negated"),
     )
-    return next((reason for found, reason in checks if found), None) or _parts(front, words)
+    return first(*checks) or _parts(front, words)
 
 
 def _stops(token: Token) -> bool:
@@ -87,11 +86,11 @@ def _without_total(words: tuple[Token, ...]) -> tuple[Token, ...]:
     for total in _TOTAL:
         if tuple(word.lower for word in words[-len(total) :]) == total:
             return words[: -len(total)]
-        for place in range(len(words) - len(total)):
-            behind = words[place + len(total)].lower
+        for index in range(len(words) - len(total)):
+            behind = words[index + len(total)].lower
             # "in all the pictures" is a place
-            if tuple(word.lower for word in words[place : place + len(total)]) == total and behind in _AUXILIARIES:
-                return words[:place] + words[place + len(total) :]
+            if tuple(word.lower for word in words[index : index + len(total)]) == total and behind in _AUXILIARIES:
+                return words[:index] + words[index + len(total) :]
     return tuple(word for word in words if word.lower != "total")
 
 
@@ -125,12 +124,12 @@ def _parts(front: tuple[Token, ...], words: tuple[Token, ...]) -> Asked | str:
 _IRREGULAR = frozenset({"shown", "set", "cut", "lit", "hung", "built", "made", "worn", "put", "left", "bent", "held"})
 
 
-def _participle(words: Sequence[Token], place: int) -> bool:
+def _participle(words: Sequence[Token], index: int) -> bool:
     """Whether a past tense is a participle taken for one: "How many cars parked?"; a past tense has an object."""
-    following = words[place + 1].tag if place + 1 < len(words) else "IN"
+    following = words[index + 1].tag if index + 1 < len(words) else "IN"
     return (
-        words[place].tag == "VBD"
-        and (words[place].lower.endswith("ed") or words[place].lower in _IRREGULAR)
+        words[index].tag == "VBD"
+        and (words[index].lower.endswith("ed") or words[index].lower in _IRREGULAR)
         and following in {"IN", "RB", "VBG", "TO", "RP"}
     )
 
@@ -141,14 +140,14 @@ _ENDS = frozenset({"IN", "TO", "WDT", "WP", "WRB", "RP", "EX", "DT", "PRP", "PRP
 def _noun_end(words: Sequence[Token], start: int) -> int:
     # It ends before a preposition, an auxiliary, or a verb or adverb behind a noun.
     nouns = 0
-    for place in range(start, len(words)):
-        word = words[place]
+    for index in range(start, len(words)):
+        word = words[index]
         ends = word.lower in _AUXILIARIES or word.tag in _ENDS
         if ends and not (word.tag in {"DT", "PRP$"} and nouns == 0):
-            return place
+            return index
         noun = word.tag[:2] == "NN" or _plural_taken_for_a_verb(word)
-        if nouns and not noun and (word.tag[:2] in {"VB", "RB"} or _late_adjective(words, place)):
-            return place
+        if nouns and not noun and (word.tag[:2] in {"VB", "RB"} or _late_adjective(words, index)):
+            return index
         nouns += noun
     return len(words)
 
@@ -158,9 +157,9 @@ def _plural_taken_for_a_verb(word: Token) -> bool:
     return word.tag == "VBZ" and word.lower not in _AUXILIARIES and singular(word.lower) is not None
 
 
-def _late_adjective(words: Sequence[Token], place: int) -> bool:
+def _late_adjective(words: Sequence[Token], index: int) -> bool:
     """Whether an adjective stands behind its noun: "How many vegetables green?"; not "How many kid size bikes?"."""
-    return words[place].tag[:2] == "JJ" and not any(word.tag[:2] == "NN" for word in words[place + 1 : place + 2])
+    return words[index].tag[:2] == "JJ" and not any(word.tag[:2] == "NN" for word in words[index + 1 : index + 2])
 
 
 # "How many wear goggles?" counts nobody; a parser takes "wear goggles" for a noun now and then.
@@ -179,25 +178,23 @@ def _head(noun: Sequence[Token], *, group: bool) -> int | str:
         (group and (len(noun) < 3 or noun[1].tag not in {"DT", "PRP$"}), "a part of a group without a name"),
         (noun[0].lower in _COMPARED, "a comparison"),
         (head.lower in _MEASURES and len(noun) == 1, "a measure"),
-        (unnamed or not (head.tag[:2] == "NN" or may_be_plural(head.lower)), "no noun is counted"),
+        (bool(unnamed) or not (head.tag[:2] == "NN" or may_be_plural(head.lower)), "no noun is counted"),
         (any(word.lower == "or" for word in noun), "two nouns are counted"),
     )
-    return next((reason for found, reason in checks if found), None) or len(noun) - 1
+    return first(*checks) or len(noun) - 1
 
 
 def _verb_place(words: Sequence[Token], start: int) -> int | str:
-    for place in range(start, len(words)):
-        word = words[place]
-        if word.tag in {"WDT", "WP", "WRB"} or (word.lower == "that" and words[place + 1 : place + 2]):
+    for index in range(start, len(words)):
+        word = words[index]
+        if word.tag in {"WDT", "WP", "WRB"} or (word.lower == "that" and words[index + 1 : index + 2]):
             return "a relative clause before the verb"
-        if word.lower in _AUXILIARIES or (word.tag in {"VBP", "VBZ", "VBD", "MD"} and not _participle(words, place)):
-            return place
-        if word.tag == "CC" and place == start:
+        if word.lower in _AUXILIARIES or (word.tag in {"VBP", "VBZ", "VBD", "MD"} and not _participle(words, index)):
+            return index
+        if word.tag == "CC" and index == start:
             return "two nouns are counted"
     return len(words)
 
-
-# Word a counted noun, and what follows it, for one thing or for several.
 
 KINDS = frozenset({"kinds", "types", "sorts", "varieties", "species"})
 """Nouns that count kinds of something: "one kind of fruit", "two kinds of fruits"."""
@@ -253,15 +250,15 @@ def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
     Returns: None if there is no wording for one ("standing together"), or it needs another noun's number.
     """
     words: list[str] = []
-    for place, token in enumerate(tail):
+    for index, token in enumerate(tail):
         if token.lower in _COLLECTIVE or token.tag in {"WDT", "WP", "WP$"} or token.lower in {"their", "they", "them"}:
             return None
-        before = tail[place - 1].lower if place else ""
-        last = place + 1 == len(tail) or tail[place + 1].tag[:2] != "NN"
+        before = tail[index - 1].lower if index else ""
+        last = index + 1 == len(tail) or tail[index + 1].tag[:2] != "NN"
         bare = token.tag == "NNS" and last
         if bare and before in {"and", "or"}:
             return None
-        start = _adjectives(tail, place)
+        start = _adjectives(tail, index)
         governor = (tail[start - 1].lower if start else verb) if bare else ""
         if governor in _EITHER or (token.tag == "VBP" and before != "to"):
             return None
@@ -275,10 +272,10 @@ def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
     return "".join(words).strip()
 
 
-def _adjectives(tail: Sequence[Token], place: int) -> int:
-    while place and tail[place - 1].tag[:2] in {"JJ", "NN"} and tail[place - 1].tag != "NNS":
-        place -= 1
-    return place
+def _adjectives(tail: Sequence[Token], index: int) -> int:
+    while index and tail[index - 1].tag[:2] in {"JJ", "NN"} and tail[index - 1].tag != "NNS":
+        index -= 1
+    return index
 
 
 def third_person(verb: Token) -> tuple[str | None, str | None]:

@@ -13,8 +13,6 @@ from typing import Any
 
 from vlgate.perturb.text.parsed import Parsed, Span
 
-# Which spatial prepositions contradict each other, about which things: the table ``prepositions.toml``.
-
 _FILE = "prepositions.toml"
 
 
@@ -143,8 +141,6 @@ def _check(row: Contrast, spatial: Collection[str], together: Mapping[str, froze
                 raise ValueError(f"{_FILE}: {one!r} and {other!r} are a contrast and may be true together")
 
 
-# Find the prepositions of captions: sequences of one to three words that say where something is.
-
 LEAST_ATTESTED = 3
 """How often a sequence must occur in a collection, so that a slip of one annotator does not count."""
 
@@ -175,39 +171,39 @@ def attested(captions: Iterable[Parsed], least: int = LEAST_ATTESTED) -> Mapping
 
 def _prepositions(parsed: Parsed) -> Iterator[Preposition]:
     children = _objects(parsed)
-    place = 0
-    while place < len(parsed.tokens):
-        length = _length(parsed, place)
+    index = 0
+    while index < len(parsed.tokens):
+        length = _length(parsed, index)
         if not length:
-            place += 1
+            index += 1
             continue
-        span = (place, place + length)
+        span = (index, index + length)
         yield Preposition(
             name=" ".join(token.lower for token in parsed.tokens[slice(*span)]),
             span=span,
             head=_head(parsed, span),
-            thing=children.get(place + length - 1, _thing_of_slope(parsed, place)),
+            thing=children.get(index + length - 1, _thing_of_slope(parsed, index)),
         )
-        place += length
+        index += length
 
 
-def _length(parsed: Parsed, place: int) -> int:
+def _length(parsed: Parsed, index: int) -> int:
     tokens = parsed.tokens
-    for sequence in contrasts().sequences.get(tokens[place].lower, ()):
-        found = tokens[place : place + len(sequence)]
+    for sequence in contrasts().sequences.get(tokens[index].lower, ()):
+        found = tokens[index : index + len(sequence)]
         if tuple(one.lower for one in found) == sequence:
             return len(sequence) if found[-1].dep in {"prep", "pcomp"} else 0
-    if _thing_of_slope(parsed, place) is not None:
+    if _thing_of_slope(parsed, index) is not None:
         return 1
-    return int(tokens[place].dep == "prep" and tokens[place].pos != "ADV")
+    return int(tokens[index].dep == "prep" and tokens[index].pos != "ADV")
 
 
-def _thing_of_slope(parsed: Parsed, place: int) -> int | None:
+def _thing_of_slope(parsed: Parsed, index: int) -> int | None:
     """Return the noun behind "up" or "down" that a parser takes for the verb's object: "skis down a hill"."""
-    token = parsed.tokens[place]
+    token = parsed.tokens[index]
     if token.lower not in {"up", "down"} or token.dep not in {"prep", "prt"}:
         return None
-    thing = next((end - 1 for first, end in parsed.chunks if first == place + 1), None)
+    thing = next((end - 1 for first, end in parsed.chunks if first == index + 1), None)
     if thing is None or parsed.tokens[thing].head != token.head:
         return None
     noun, verb = parsed.tokens[thing], parsed.tokens[token.head].lemma.lower()
@@ -217,21 +213,19 @@ def _thing_of_slope(parsed: Parsed, place: int) -> int | None:
 
 def _objects(parsed: Parsed) -> Mapping[int, int]:
     found: dict[int, int] = {}
-    for place, token in enumerate(parsed.tokens):
-        if token.dep == "pobj" and token.head < place:
-            found.setdefault(token.head, place)
+    for index, token in enumerate(parsed.tokens):
+        if token.dep == "pobj" and token.head < index:
+            found.setdefault(token.head, index)
     return found
 
 
 def _head(parsed: Parsed, span: Span) -> int | None:
-    for place in range(*span):
-        head = parsed.tokens[place].head
+    for index in range(*span):
+        head = parsed.tokens[index].head
         if not span[0] <= head < span[1]:
             return head
     return None
 
-
-# What the captions of one image say about the places of things, so that no foil says the same.
 
 AROUND = "around"
 """What ``said_of`` notes of a thing that surrounds another one."""
@@ -251,7 +245,7 @@ def said_of(captions: Iterable[Parsed]) -> Said:
         for token in text.tokens:
             if token.tag == "NNS":
                 found.setdefault(token.lemma.lower(), set()).add(SEVERAL)
-        for thing, name in (*((place, AROUND) for place in _around(text)), *_next_to(text)):
+        for thing, name in (*((index, AROUND) for index in _around(text)), *_next_to(text)):
             found.setdefault(text.tokens[thing].lemma.lower(), set()).add(name)
     return {thing: frozenset(names) for thing, names in found.items()}
 
@@ -261,16 +255,16 @@ def _around(text: Parsed) -> Iterator[int]:
     for one in prepositions(text):
         if one.name == "around" and one.head is not None and text.tokens[one.head].pos == "NOUN":
             yield one.head
-    for place, token in enumerate(text.tokens):
+    for index, token in enumerate(text.tokens):
         by = text.tokens[token.head]
         if token.dep == "pobj" and by.lower == "by" and text.tokens[by.head].lower == "surrounded":
-            yield place
+            yield index
 
 
 def _next_to(text: Parsed) -> Iterator[tuple[int, str]]:
     """Yield the noun behind each "next to"; a parser may take "next to open luggage" for an infinitive."""
     tokens = text.tokens
-    for place in range(len(tokens) - 1):
-        if (tokens[place].lower, tokens[place + 1].lower) == ("next", "to"):
-            nouns = [n for n in range(place + 2, len(tokens)) if tokens[n].pos == "NOUN"]
+    for index in range(len(tokens) - 1):
+        if (tokens[index].lower, tokens[index + 1].lower) == ("next", "to"):
+            nouns = [n for n in range(index + 2, len(tokens)) if tokens[n].pos == "NOUN"]
             yield from ((n, "next to") for n in nouns[:1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -16,8 +16,6 @@ from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.perturb.text.grammar import form, plural, with_article
 from vlgate.perturb.text.parsed import Parsed, Token
 from vlgate.perturb.word_lists import words
-
-# What is known of images from their captions or graphs: facts, and statements that are made of one or two facts.
 
 NUMBERS = ("one", "two", "three", "four", "five", "six")
 """The numbers that can change places; a caption seldom counts further."""
@@ -79,20 +77,17 @@ class Vocabulary:
 
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
-        self.exclusive = lru_cache(maxsize=None)(self._exclusive)
-        self.alike = lru_cache(maxsize=None)(self._alike)
-        self.possible = lru_cache(maxsize=None)(self._possible)
-        self.same = lru_cache(maxsize=None)(self._same)
-        self.mutual = lru_cache(maxsize=None)(self._mutual)
-        self.attribute = lru_cache(maxsize=None)(self._attribute)
-        self.one_way = lru_cache(maxsize=None)(self._one_way)
+        self.exclusive = cache(self._exclusive)
+        self.alike = cache(self._alike)
+        self.possible = cache(self._possible)
+        self.same = cache(self._same)
+        self.mutual = cache(self._mutual)
+        self.attribute = cache(self._attribute)
+        self.one_way = cache(self._one_way)
 
     def knows(self, noun: str) -> bool:
         """Return whether a noun can name a thing: it is in the ontology, and is not of the kind of "part"."""
         return self.ontology.knows(noun) and self.ontology.nouns[noun].askable
-
-    def countable(self, noun: str) -> bool:
-        return plural(noun) is not None
 
     def _one_way(self, relation: str) -> bool:
         found = self.ontology.relations.get(relation)
@@ -112,9 +107,8 @@ class Vocabulary:
         return self.ontology.attributes[value].category
 
     def exchangeable(self, one: Has, other: Has) -> bool:
-        return (
-            one.noun != other.noun and self.exclusive(one.value, other.value) and not self.alike(one.noun, other.noun)
-        )
+        apart = one.noun != other.noun and not self.alike(one.noun, other.noun)
+        return apart and self.exclusive(one.value, other.value)
 
     def said(self, facts: Iterable[Fact]) -> str:
         return " and ".join(self._said(fact) for fact in facts)
@@ -192,12 +186,8 @@ def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> I
     for one, other in combinations(sorted(values), 2):
         if not exclusive(one.value, other.value) or not vocabulary.exchangeable(one, other):
             continue
-        if one.value not in NUMBERS or _said_at_once(scene, one, other):
+        if one.value not in NUMBERS or any({one, other} <= set(caption.facts) for caption in scene.captions):
             yield _statement(scene.image, one, other)
-
-
-def _said_at_once(scene: Scene, *facts: Fact) -> bool:
-    return any(set(facts) <= set(caption.facts) for caption in scene.captions)
 
 
 def _one_way(fact: Relates, scene: Scene, vocabulary: Vocabulary) -> bool:
@@ -213,7 +203,6 @@ def _statement(image: str, *facts: Fact) -> Statement:
 
 
 # Facts from the captions of images: attributes, numbers, and relations between neighbouring noun phrases.
-#
 # Only what the parse says plainly is taken. A phrase that follows its noun at once belongs to it; the head of one
 # further on is often a guess, as in "a man on a bench with a dog".
 
@@ -270,46 +259,46 @@ class _Reader:
         self._vocabulary = vocabulary
         self.several: set[str] = set()
         self._below: dict[int, list[int]] = defaultdict(list)
-        for place, token in enumerate(self._tokens):
-            if token.head != place:
-                self._below[token.head].append(place)
-        self._things = {place: name for name, place in self._named()}
+        for index, token in enumerate(self._tokens):
+            if token.head != index:
+                self._below[token.head].append(index)
+        self._things = {index: name for name, index in self._named()}
 
     def facts(self) -> Iterator[Fact]:
-        for place, name in self._things.items():
-            yield from self._values(place, name)
-            yield from self._relations(place, name)
+        for index, name in self._things.items():
+            yield from self._values(index, name)
+            yield from self._relations(index, name)
 
     def _named(self) -> Iterator[_Thing]:
         names: Counter[str] = Counter()
         more = any(token.lower in _MORE for token in self._tokens)
-        for place, token in enumerate(self._tokens):
+        for index, token in enumerate(self._tokens):
             if token.pos != "NOUN" or token.dep == "compound":
                 continue
-            before = [self._tokens[child].lower for child in self._children(place, "compound")]
+            before = [self._tokens[child].lower for child in self._children(index, "compound")]
             name = " ".join([*before, token.lemma.lower()])
             names[name] += 1
-            if more or token.tag == "NNS" or names[name] > 1 or self._one_of_many(place):
+            if more or token.tag == "NNS" or names[name] > 1 or self._one_of_many(index):
                 self.several.add(name)
-            if not self._is_the_thing(place):
+            if not self._is_the_thing(index):
                 self.several |= {name, token.lemma.lower()}  # a toy truck beside a truck may be called a truck, too
             elif self._vocabulary.knows(name):
-                yield name, place
+                yield name, index
 
-    def _values(self, place: int, name: str) -> Iterator[Has]:
-        number = next((self._tokens[c].lower for c in self._children(place, "nummod", "det")), "")
+    def _values(self, index: int, name: str) -> Iterator[Has]:
+        number = next((self._tokens[c].lower for c in self._children(index, "nummod", "det")), "")
         number = "one" if number in {"a", "an"} else number
-        agrees = number in NUMBERS and (number == "one") == (self._tokens[place].tag == "NN")
-        if agrees and not self._one_of_many(place) and self._vocabulary.countable(name):
+        agrees = number in NUMBERS and (number == "one") == (self._tokens[index].tag == "NN")
+        if agrees and not self._one_of_many(index) and plural(name) is not None:
             yield Has(name, number)
-        if self._tokens[place].tag != "NN":
+        if self._tokens[index].tag != "NN":
             return
-        for verb in self._verbs(place):
+        for verb in self._verbs(index):
             if self._vocabulary.action(self._tokens[verb].lower) and not self._children(verb, "dobj", "neg", "prt"):
                 yield Has(name, self._tokens[verb].lower)
-        adjectives = self._children(place, "amod")
-        head = self._tokens[place].head
-        if self._tokens[place].dep == "nsubj" and self._tokens[head].lemma == "be":
+        adjectives = self._children(index, "amod")
+        head = self._tokens[index].head
+        if self._tokens[index].dep == "nsubj" and self._tokens[head].lemma == "be":
             adjectives += self._children(head, "acomp")
         for adjective in adjectives:
             for one in (adjective, *self._children(adjective, "conj")):
@@ -319,22 +308,22 @@ class _Reader:
                 if self._vocabulary.attribute(value) and not shade and not changed:
                     yield Has(name, value)
 
-    def _relations(self, place: int, name: str) -> Iterator[Relates]:
-        if self._tokens[place].tag != "NN":
+    def _relations(self, index: int, name: str) -> Iterator[Relates]:
+        if self._tokens[index].tag != "NN":
             return
-        for relation, end in self._joined(place):
+        for relation, end in self._joined(index):
             others = [c for c in self._below[end] if c in self._things and self._tokens[c].dep in {"pobj", "dobj"}]
             for other in others:
-                if self._tokens[other].tag == "NN" and not self._coordinated(place) | self._coordinated(other):
+                if self._tokens[other].tag == "NN" and not self._coordinated(index) | self._coordinated(other):
                     for text in {relation, self._without_posture(relation)}:
                         if self._vocabulary.one_way(text):
                             yield Relates(name, text, self._things[other])
 
-    def _joined(self, place: int) -> Iterator[tuple[str, int]]:
+    def _joined(self, index: int) -> Iterator[tuple[str, int]]:
         """Yield each relation that a noun is the subject of, with the position of the word that governs the object."""
-        if self._tokens[place].dep in {"ROOT", "nsubj", "attr"}:  # behind an object, it may belong to the verb
-            yield from self._after(place, place, "")
-        for verb in self._verbs(place):
+        if self._tokens[index].dep in {"ROOT", "nsubj", "attr"}:  # behind an object, it may belong to the verb
+            yield from self._after(index, index, "")
+        for verb in self._verbs(index):
             if self._children(verb, "neg", "nsubjpass", "prt"):
                 continue
             tag = self._tokens[verb].tag
@@ -343,16 +332,16 @@ class _Reader:
                 yield text, verb
             yield from self._after(verb, verb, f"{text} ")
 
-    def _verbs(self, place: int) -> Iterator[int]:
+    def _verbs(self, index: int) -> Iterator[int]:
         """Yield the verbs that a noun is the subject of; a participle must follow it at once."""
-        yield from (c for c in self._children(place, "acl") if c == place + 1 and self._tokens[c].tag in {"VBG", "VBN"})
-        head = self._tokens[place].head
-        if self._tokens[place].dep == "nsubj" and self._tokens[head].pos == "VERB":
+        yield from (c for c in self._children(index, "acl") if c == index + 1 and self._tokens[c].tag in {"VBG", "VBN"})
+        head = self._tokens[index].head
+        if self._tokens[index].dep == "nsubj" and self._tokens[head].pos == "VERB":
             yield head
 
-    def _after(self, head: int, place: int, text: str) -> Iterator[tuple[str, int]]:
+    def _after(self, head: int, index: int, text: str) -> Iterator[tuple[str, int]]:
         for child in self._children(head, "prep"):
-            if child != place + 1:
+            if child != index + 1:
                 continue
             long = tuple(token.lower for token in self._tokens[child : child + 3])
             if long in _LONG:
@@ -360,30 +349,30 @@ class _Reader:
             else:
                 yield text + self._tokens[child].lower, child
 
-    def _children(self, place: int, *labels: str) -> list[int]:
-        return [child for child in self._below[place] if self._tokens[child].dep in labels]
+    def _children(self, index: int, *labels: str) -> list[int]:
+        return [child for child in self._below[index] if self._tokens[child].dep in labels]
 
     def _without_posture(self, relation: str) -> str:
         first, _, rest = relation.partition(" ")
         return rest if first in _POSTURES else relation
 
-    def _coordinated(self, place: int) -> bool:
-        return self._tokens[place].dep == "conj" or bool(self._children(place, "conj"))
+    def _coordinated(self, index: int) -> bool:
+        return self._tokens[index].dep == "conj" or bool(self._children(index, "conj"))
 
-    def _is_the_thing(self, place: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(place, "amod", "det", "compound")}
-        if words & _NOT_THE_THING or "no" in words or self._tokens[place].dep in {"poss", "nmod", "npadvmod"}:
+    def _is_the_thing(self, index: int) -> bool:
+        words = {self._tokens[child].lower for child in self._children(index, "amod", "det", "compound")}
+        if words & _NOT_THE_THING or "no" in words or self._tokens[index].dep in {"poss", "nmod", "npadvmod"}:
             return False
-        return self._governor(place) not in _PICTURED
+        return self._governor(index) not in _PICTURED
 
-    def _one_of_many(self, place: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(place, "amod", "det")}
-        return bool(words & {"another", "other", "each", "every", "several", "many"}) or self._governor(place) in _MANY
+    def _one_of_many(self, index: int) -> bool:
+        words = {self._tokens[child].lower for child in self._children(index, "amod", "det")}
+        return bool(words & {"another", "other", "each", "every", "several", "many"}) or self._governor(index) in _MANY
 
-    def _governor(self, place: int) -> str:
+    def _governor(self, index: int) -> str:
         """Return the lemma of A in "A of ...", if the thing is what follows "of"; otherwise ""."""
-        head = self._tokens[place].head
-        if self._tokens[place].dep != "pobj" or self._tokens[head].lower != "of":
+        head = self._tokens[index].head
+        if self._tokens[index].dep != "pobj" or self._tokens[head].lower != "of":
             return ""
         return self._tokens[self._tokens[head].head].lemma.lower()
 
@@ -395,7 +384,6 @@ def _participle(lemma: str) -> str:
 
 
 # Facts from scene graphs: attributes and relations of things that have a name of their own in the graph.
-#
 # If a graph has two things with one name, or with names that may mean the same, no fact about one of them is used: "a
 # cup behind a plate" may be true of the other cup as well. If an image may have more things of a name than its graph,
 # facts about them are not used.

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from vlgate.perturb.foils.candidates import Found, Swap
+from vlgate.perturb.foils.candidates import Perturbed, Swap
 from vlgate.perturb.foils.swap_facts import (
     NUMBERS,
     Fact,
@@ -44,7 +44,7 @@ class _Contrast(NamedTuple):
     collapsed_tag: str
 
 
-def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Found:
+def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
     """The pairs of all scenes, at most one for each two images, and a reason for each pair that is not one."""
     by_image = {scene.image: scene for scene in scenes}
     sure = {scene.image: certain(scene, vocabulary) for scene in by_image.values()}
@@ -64,7 +64,7 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Found:
             else:
                 first, second = sorted((one.image, other.image))
                 found.setdefault((first, second), _swap(one, other, contrast, vocabulary))
-    return Found(candidates=tuple(found.values()), refused=tuple(refused))
+    return Perturbed.of(*found.values(), *refused)
 
 
 def _pairs(group: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:

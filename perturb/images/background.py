@@ -16,10 +16,8 @@ from vlgate.perturb.images.pixels import Pixels, checked, plain
 from vlgate.perturb.scene_graph import Box
 
 # The blurred mask of some boxes, computed without drawing and blurring a mask.
-#
 # The blur of a rectangle is the outer product of two profiles, and boxes that overlap cut each other into rectangles.
 # So the blur of several boxes together is a product of three small matrices. It is exact for fractions of pixels.
-#
 # ``blur_background`` with a mask that is drawn and blurred by ``cv2.GaussianBlur`` takes 2.1 times as long, or 1.3 to
 # 2.0 times if only the surroundings of the boxes are blurred (one to five boxes, sigmas of 3, 6 and 9, 640 x 480
 # pixels).
@@ -95,7 +93,6 @@ def _step() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 # Hide the background of an image, or its foreground: blur, mask, crop and occlude.
-#
 # The first three are the visual perturbations of CARETS (section 4.2 d, appendix A.2). The boxes of the question's
 # objects are the foreground. All other pixels are the background, which cannot change the answer.
 

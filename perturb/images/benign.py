@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# Changes of an image that nobody sees: a shift or a border of a few pixels, another size within 2 %.
-#
-# JPEG of quality 95 is in ``encodings``.
-
 MOST_PIXELS = 4
 MOST_SCALE = 0.02
 
@@ -67,7 +63,6 @@ def rescale(image: ArrayLike, factor: float) -> Pixels:
 
 
 # The same picture in other files: bytes that decode to the same pixels, and JPEG, which does not.
-#
 # ``vlgate.images`` decodes each of the lossless files to exactly the pixels that were given. A model that opens files
 # itself may not: it may ignore the EXIF orientation, put transparent pixels on black, or show a palette's numbers.
 

@@ -17,11 +17,8 @@ from vlgate.perturb.images.pixels import Pixels, checked
 from vlgate.types import LazyImage, Recipe, recipe_of
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from PIL.Image import Image
 
-
-# Images that show nothing: of one colour, or blurred beyond recognition.
 
 LEVELS: Mapping[str, int] = MappingProxyType({"grey": 128, "blank": 255})
 """The level of all channels of an image of one colour, in 0..255."""
@@ -75,9 +72,6 @@ def blurred_away(image: ArrayLike) -> Pixels:
     reduced = whole.resize([max(1, round(side * scale)) for side in whole.size], Image.Resampling.BOX)
     blurred = Image.fromarray(gaussian_blur(np.asarray(reduced), _SIGMA))
     return np.array(blurred.resize(whole.size, Image.Resampling.BICUBIC))
-
-
-# Images that are blurred, reduced in contrast or mixed with another by any strength when they are loaded.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# Images as arrays of 8-bit RGB.
-
 Pixels = NDArray[np.uint8]
 """An RGB image of shape (h, w, 3), h and w at least 1."""
-
-Fill = Sequence[float] | NDArray[np.float64]
-"""A colour: red, green and blue, each in 0..255."""
 
 IMAGENET_MEAN = (123.675, 116.28, 103.53)
 """The channel means of ImageNet's training images, which most encoders subtract: 255 x (0.485, 0.456, 0.406)."""
@@ -45,7 +39,6 @@ def plain(shape: tuple[int, ...], fill: ArrayLike) -> Pixels:
 
 
 # Severities 1 to 5 of perturbations, after ImageNet-C (Hendrycks and Dietterich 2019).
-#
 # An image can still be read at every severity. ``contrast``, ``defocus_blur`` and ``motion_blur`` of ImageNet-C go
 # further; docs/severities.md has the figures.
 

@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# All perturbations of images by name, as it stands behind ``#`` in the key of an image.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perturbation:
     """A named perturbation with fixed parameters.
@@ -116,9 +113,6 @@ def perturbation(name: str) -> Perturbation:
     return PERTURBATIONS[name]
 
 
-# Images that are perturbed when they are loaded.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerturbedLoad:
     """Loads an image and perturbs it; it can be pickled if the image's own ``load`` can."""
@@ -188,7 +182,7 @@ def perturbed(
         name=name,
         boxes=kept,
         size=size if kept else None,
-        seed=_seed_of(image.key, seed) if "seed" in used else 0,
+        seed=seed_of(f"{seed}/{image.key}") if "seed" in used else 0,
         fill=(red, green, blue) if "fill" in used else (0, 0, 0),
     )
     joint = "+" if "#" in image.key else "#"
@@ -202,10 +196,6 @@ def _check(name: str, boxes: tuple[Box, ...], size: tuple[int, int] | None) -> N
         on_image(boxes, *size)
     for box in boxes:
         check_box(box)
-
-
-def _seed_of(key: str, seed: int) -> int:
-    return seed_of(f"{seed}/{key}")
 
 
 def _digest(load: PerturbedLoad) -> str:

@@ -30,7 +30,6 @@ from vlgate.perturb.text.rewriting import exchange
 from vlgate.perturb.word_lists import words
 
 # Put the operands of a question in another order, which does not change its answer.
-#
 # CARETS' order test (section 3.2) swaps the operands of conjunctions and disjunctions ("Is there a cup or a ball?")
 # and the order of the choices ("Is the cup red or blue?").
 
@@ -98,29 +97,29 @@ def _reversed(question: str, said: Sequence[str], choices: Sequence[str]) -> tup
 
 
 def _both(text: str) -> tuple[str, str] | None:
-    found = _BOTH.fullmatch(text)
-    if found is None or "any" in {found[name].split(" ")[0].lower() for name in ("a", "b")}:
+    match = _BOTH.fullmatch(text)
+    if match is None or "any" in {match[name].split(" ")[0].lower() for name in ("a", "b")}:
         return None  # "both any leaves and any windows" is not English
-    return _alike(text, found["a"], found["b"])
+    return _alike(text, match["a"], match["b"])
 
 
 def _either(text: str) -> tuple[str, str] | None:
-    if found := _EITHER.fullmatch(text) or _SIDES.fullmatch(text):
-        return _alike(text, found["a"], found["b"])
-    found = _OR.fullmatch(text)
-    if found is None:
+    if match := _EITHER.fullmatch(text) or _SIDES.fullmatch(text):
+        return _alike(text, match["a"], match["b"])
+    match = _OR.fullmatch(text)
+    if match is None:
         return None
-    left, words = found["left"].split(" "), found["b"].split(" ")
+    left, words = match["left"].split(" "), match["b"].split(" ")
     if words[0].lower() in _DETERMINERS:
-        places = [place for place, word in enumerate(left) if word.lower() in _DETERMINERS]
-        start = places[-1] if places else len(left)
+        indexes = [index for index, word in enumerate(left) if word.lower() in _DETERMINERS]
+        start = indexes[-1] if indexes else len(left)
     else:
         start = max(len(left) - len(words), 0)
     before, first = " ".join([*left[:start], ""]), " ".join(left[start:])
     if words[0].lower() in _DETERMINERS and _BEFORE.fullmatch(before) is None and before.strip():
         return None
     # A determiner has a capital only at the start of a sentence, and it may now move away from there.
-    return _alike(text, first if before.strip() else first[:1].lower() + first[1:], found["b"], before=before)
+    return _alike(text, first if before.strip() else first[:1].lower() + first[1:], match["b"], before=before)
 
 
 def _alike(text: str, first: str, second: str, before: str = "") -> tuple[str, str] | None:
@@ -157,7 +156,6 @@ _NUMBERS_OF: Mapping[str, tuple[PhraseNumber, ...]] = MappingProxyType(
 
 
 # Put two joined things of a text in the other order, by its parse: the text says the same.
-#
 # "A cat and a dog" becomes "a dog and a cat". The two are alike, so that nothing else must change: both are nouns with
 # the same kind of article and number, and no description behind or before them may belong to one or to both.
 
@@ -188,10 +186,10 @@ def reordered(parsed: Parsed) -> Reordered:
     Returns: the texts that say the same, and the reasons for the pairs that were refused.
     """
     joined = _JOINED.search(parsed.text)  # one search for the many texts that join nothing
-    joins = [place for place, token in enumerate(parsed.tokens) if token.dep == "cc"] if joined else []
+    joins = [index for index, token in enumerate(parsed.tokens) if token.dep == "cc"] if joined else []
     if not joins:
         return Reordered(refused=("no things are joined",))
-    made = [_exchanged(parsed, place) for place in joins]
+    made = [_exchanged(parsed, index) for index in joins]
     texts = tuple(dict.fromkeys(text for text, _ in made if text))
     why = unfit(parsed) if texts else ""  # costs more than the exchange
     if why:
@@ -254,7 +252,7 @@ def _unlike(parsed: Parsed, one: int, other: int) -> str:
         (part, "part of a longer name"),
         (_listed(parsed, one), "one of several joined things"),
         (not pair.isdisjoint(_FIXED), "a pair with a fixed order"),
-        (not all(is_known(tokens[place].lower) for place in (one, other)), "not two known nouns"),
+        (not all(is_known(tokens[index].lower) for index in (one, other)), "not two known nouns"),
     )
 
 
@@ -281,7 +279,7 @@ def _goes_on(after: Token) -> bool:
 
 def _span(parsed: Parsed, noun: int) -> Span | None:
     """The noun with its article and adjectives; None if anything else stands in between."""
-    before = [place for place in parsed.children(noun, *_INSIDE) if place < noun]
+    before = [index for index in parsed.children(noun, *_INSIDE) if index < noun]
     start = min(before, default=noun)
     inner = parsed.tokens[start:noun]
     fine = all(token.tag in {"DT", "JJ", "NN", "VBG", "VBN", "JJR"} for token in inner)
@@ -297,7 +295,6 @@ def _put(parsed: Parsed, left: Span, right: Span) -> str:
 
 
 # Reword a question with the project's own templates; the meaning, and so the answer, stays.
-#
 # CARETS' rephrasing test (section 3.2) asks one thing with two templates. Here a question of any origin is matched
 # with the templates, and asked again with the others of its type. A text may match in several ways: to the templates,
 # "Is the red cup large?" might ask whether the red is cup large. A rewording is returned only if it follows from all
@@ -326,16 +323,12 @@ def rewordings(text: str, choices: Sequence[str] = (), parsed: Parsed | None = N
     ()
     """
     found = dict.fromkeys(_with_templates(text, choices))
-    if not _named(text, choices):
-        found |= dict.fromkeys(_with_exchanged_operands(text, parsed))
+    if not choices or not all(choice.lower() in text.lower() for choice in choices):
+        swapped = swap_operands(text)
+        exchanged = () if parsed is None else reordered(parsed).texts
+        found |= dict.fromkeys(exchanged or ((swapped,) if swapped else ()))
     found.pop(text, None)
     return tuple(sorted(found, key=lambda other: _distance(text, other)))
-
-
-def _with_exchanged_operands(text: str, parsed: Parsed | None) -> tuple[str, ...]:
-    swapped = swap_operands(text)
-    other = () if swapped is None else (swapped,)
-    return other if parsed is None else reordered(parsed).texts or other
 
 
 def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
@@ -344,8 +337,8 @@ def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
     lower = text[:1].islower()
     plain = without_image(text)
     joined = {"both", "either", "neither"} & set(plain.split(" ")) and plain.endswith("?")
-    places = [f"{plain[:-1]} {place}?" for place in _PLACES] if joined else []
-    versions = dict.fromkeys((plain, *places, text))
+    located = [f"{plain[:-1]} {place}?" for place in _PLACES] if joined else []
+    versions = dict.fromkeys((plain, *located, text))
     read = (readings(one[:1].upper() + one[1:], choices) for one in versions)
     certain = next(filter(None, ([one for one in of_text if is_certain(one)] for of_text in read)), None)
     if certain is None:
@@ -357,10 +350,6 @@ def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
 
 def _distance(text: str, other: str) -> float:
     return 1 - SequenceMatcher(None, text.split(), other.split(), autojunk=False).ratio()
-
-
-def _named(text: str, choices: Sequence[str]) -> bool:
-    return bool(choices) and all(choice.lower() in text.lower() for choice in choices)
 
 
 def _asked_again(reading: QuestionReading) -> dict[str, None]:

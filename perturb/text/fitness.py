@@ -33,8 +33,8 @@ def _known(word: str) -> bool:
 
 
 def _near(word: str) -> Iterator[str]:
-    for place in range(len(word) + 1):
-        before, after = word[:place], word[place:]
+    for index in range(len(word) + 1):
+        before, after = word[:index], word[index:]
         yield from (f"{before}{letter}{after}" for letter in ascii_lowercase)
         if after:
             yield f"{before}{after[1:]}"
@@ -42,8 +42,6 @@ def _near(word: str) -> Iterator[str]:
         if len(after) > 1:
             yield f"{before}{after[1]}{after[0]}{after[2:]}"
 
-
-# Slips of the pen in a caption: words that are doubled, misspelt, cut or missing, and a wrong comma.
 
 _WITHOUT_OBJECT = frozenset(("sit", "stand", "lie", "sleep", "kneel", "crouch", "squat", "lean", "smile", "arrive"))
 _ITS = ("it", "'s")
@@ -53,10 +51,10 @@ _OPEN = frozenset(("NOUN", "VERB"))
 def slipped(parsed: Parsed) -> bool:
     tokens = parsed.tokens
     twice = any(one.lower == after.lower and one.text.isalpha() for one, after in pairwise(tokens))
-    its = (place for place in range(1, len(tokens) - 1) if (tokens[place].lower, tokens[place + 1].lower) == _ITS)
-    if twice or any(tokens[place - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for place in its):
+    its = (index for index in range(1, len(tokens) - 1) if (tokens[index].lower, tokens[index + 1].lower) == _ITS)
+    if twice or any(tokens[index - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for index in its):
         return True
-    cut = any(map(_cut, tokens, tokens[1:])) or any(_cuts_off(parsed, place) for place in range(1, len(tokens)))
+    cut = any(map(_cut, tokens, tokens[1:])) or any(_cuts_off(parsed, index) for index in range(1, len(tokens)))
     if cut or any(_lacks_preposition(parsed, *span) for span in parsed.chunks):
         return True
     return any(misspelt(one.text) for one in tokens if one.pos in _OPEN and one.text.isascii() and one.text.islower())
@@ -70,7 +68,7 @@ def _cut(token: Token, after: Token) -> bool:
 def _cuts_off(parsed: Parsed, verb: int) -> bool:
     """Whether one comma stands between a subject and its verb: "a train with steam, passes by"."""
     tokens = parsed.tokens
-    subjects = [place for place in parsed.children(verb, "nsubj", "nsubjpass") if place < verb - 1]
+    subjects = [index for index in parsed.children(verb, "nsubj", "nsubjpass") if index < verb - 1]
     if tokens[verb - 1].text != "," or not subjects:
         return False
     return sum(one.text == "," or one.tag == "CC" for one in tokens[subjects[0] : verb]) == 1
@@ -79,12 +77,10 @@ def _cuts_off(parsed: Parsed, verb: int) -> bool:
 def _lacks_preposition(parsed: Parsed, start: int, end: int) -> bool:
     """Whether a noun phrase stands right behind a verb that takes none: "standing a home plate", "sitting a table"."""
     head, verb = parsed.tokens[end - 1], start - 1
-    inverted = any(place < verb for place in parsed.children(verb, "prep"))  # "on a table sits a cat"
+    inverted = any(index < verb for index in parsed.children(verb, "prep"))  # "on a table sits a cat"
     stands = head.dep == "dobj" and head.head == verb and not inverted
     return stands and parsed.tokens[verb].lemma.lower() in _WITHOUT_OBJECT
 
-
-# Which texts are rewritten: plain English of the length of a caption.
 
 LONGEST = 60
 """The most tokens of a text that is rewritten."""
@@ -106,8 +102,8 @@ _NEVER_BARE = frozenset(("background", "foreground", "middle", "ground", "air", 
 def telegraphic(parsed: Parsed) -> bool:
     """Whether the text leaves out articles, as in "man riding wave on surfboard"."""
     words = [token.lower for token in parsed.tokens]
-    beside = (place for place in range(2, len(words)) if words[place - 2 : place] == ["next", "to"])
-    acts = any(parsed.tokens[place].tag == "VB" for place in beside)  # "next to plant"
+    beside = (index for index in range(2, len(words)) if words[index - 2 : index] == ["next", "to"])
+    acts = any(parsed.tokens[index].tag == "VB" for index in beside)  # "next to plant"
     return acts or any(_lacks_article(parsed, *span) for span in parsed.chunks)
 
 
@@ -149,7 +145,7 @@ def unfit(parsed: Parsed) -> str:
             _wrong_article(parsed) or any(_disagrees(parsed, *span) for span in parsed.chunks),
             "an article does not agree",
         ),
-        (any(_number_differs(parsed, place) for place in range(len(parsed.tokens))), "a verb does not agree"),
+        (any(_number_differs(parsed, index) for index in range(len(parsed.tokens))), "a verb does not agree"),
         (slipped(parsed), "a slip of the pen"),
         (telegraphic(parsed), "articles are left out"),
     )
@@ -170,20 +166,20 @@ def _wrong_article(parsed: Parsed) -> bool:
     return any(word[0].isalpha() and article(word) != said for said, word in articles)
 
 
-def _number_differs(parsed: Parsed, place: int) -> bool:
+def _number_differs(parsed: Parsed, index: int) -> bool:
     # "There is apples", "there are a group", "a cup and a mug sits", "a stack of books sit".
     tokens = parsed.tokens
-    verb = tokens[tokens[place].head]
-    if tokens[place].dep == "expl":
-        there = parsed.children(tokens[place].head, "attr", "nsubj", "dobj")[:1]
-        after = tokens[tokens[place].head + 1 : tokens[place].head + 2]
+    verb = tokens[tokens[index].head]
+    if tokens[index].dep == "expl":
+        there = parsed.children(tokens[index].head, "attr", "nsubj", "dobj")[:1]
+        after = tokens[tokens[index].head + 1 : tokens[index].head + 2]
         several = any(tokens[one].tag == "NNS" for one in there) or any(one.tag == "NNS" for one in after)
         group = any(tokens[one].lower == "group" for one in there)
         return (several and verb.lower in {"is", "'s", "was"}) or (group and verb.lower in {"are", "were"})
-    if tokens[place].dep != "nsubj" or tokens[place].tag not in {"NN", "NNS"}:
+    if tokens[index].dep != "nsubj" or tokens[index].tag not in {"NN", "NNS"}:
         return False
-    joined = any(one < tokens[place].head for one in parsed.children(place, "conj"))
-    one = tokens[place].tag == "NN" and tokens[place].lower not in _COLLECTIVE
+    joined = any(one < tokens[index].head for one in parsed.children(index, "conj"))
+    one = tokens[index].tag == "NN" and tokens[index].lower not in _COLLECTIVE
     return (joined and verb.tag == "VBZ") or (not joined and one and verb.tag == "VBP")
 
 

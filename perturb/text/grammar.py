@@ -17,7 +17,6 @@ from typing import Any
 from vlgate.perturb.word_lists import words
 
 # Articles, capital letters, and writing one phrase over another.
-#
 # The rules are those of a school grammar with a short list of exceptions. They are made for captions and the questions
 # of templates.
 
@@ -85,14 +84,13 @@ def put(text: str, span: tuple[int, int], phrase: str) -> str:
     before, old, after = text[: span[0]], text[span[0] : span[1]], text[span[1] :]
     if _SENTENCE_BEFORE.search(before):
         phrase = capitalised_like(old, phrase)
-    found = _ARTICLE_BEFORE.search(before)
-    if found:
-        before = before[: found.start()] + capitalised_like(found[1], article(phrase)) + found[2]
+    match = _ARTICLE_BEFORE.search(before)
+    if match:
+        before = before[: match.start()] + capitalised_like(match[1], article(phrase)) + match[2]
     return before + phrase + after
 
 
 # The dictionary of ``lemminflect``: the forms of a word, and the words of a form.
-#
 # ``import lemminflect`` imports spaCy, and all that spaCy imports, for attributes of spaCy's tokens, which nothing
 # here uses. So the modules that read the dictionary are imported without running the code of their package. The
 # library reads all entries at the first look-up, in 0.4 s; here its own code reads those of the words that are looked
@@ -203,11 +201,9 @@ def _module(name: str) -> Any:
 
 
 # Plurals and singulars of nouns, looked up: a noun that neither a table nor a dictionary has is left alone.
-#
 # The ontology's tables (``ontology/objects.tsv`` and ``attributes.tsv``) answer first, then the dictionary of
 # ``lemminflect``, which comes from the SPECIALIST Lexicon of the National Library of Medicine. The library's rules for
 # words outside its dictionary are not used: a rule makes "cooky" of "cookies" and "bu" of "bus".
-#
 # 97 % of the 23,298 words behind "a" or a number in the captions of COCO val2017 have an answer. ``inflect`` is wrong
 # about 17 plurals and 9 singulars of the ontology, and takes 1.5 s to import.
 
@@ -233,9 +229,9 @@ def plural(noun: str) -> str | None:
     >>> plural("furniture"), plural("pants"), plural("gribbleflax")
     (None, None, None)
     """
-    found = _ABBREVIATION.fullmatch(noun)
-    if found:
-        return None if found["s"] else f"{noun}s"
+    match = _ABBREVIATION.fullmatch(noun)
+    if match:
+        return None if match["s"] else f"{noun}s"
     return _of_phrase(noun, _plural)
 
 
@@ -247,9 +243,9 @@ def singular(noun: str) -> str | None:
     >>> singular("glass"), singular("scissors"), singular("gribbleflaxes")
     (None, None, None)
     """
-    found = _ABBREVIATION.fullmatch(noun)
-    if found:
-        return found["one"] if found["s"] else None
+    match = _ABBREVIATION.fullmatch(noun)
+    if match:
+        return match["one"] if match["s"] else None
     return _of_phrase(noun, _singular)
 
 
@@ -319,9 +315,9 @@ def _plural(noun: str) -> str | None:
         return other or None if number == "singular" else None
     if noun in _UNCOUNTABLE:
         return None
-    forms = _plurals(noun)
+    plurals = forms(noun, "NOUN").get("NNS", ())
     # If the noun is its own first plural it may be "sheep" or "furniture": the dictionary does not say which.
-    return forms[0] if forms and forms[0] != noun and noun in _lemmas(noun) else None
+    return plurals[0] if plurals and plurals[0] != noun and noun in lemmas(noun, "NOUN") else None
 
 
 def _singular(noun: str) -> str | None:
@@ -330,10 +326,11 @@ def _singular(noun: str) -> str | None:
     if noun in _table():
         number, other = _table()[noun]
         return other or None if number == "plural" else None
-    lemmas = _lemmas(noun)
+    words_of = lemmas(noun, "NOUN")
     # "Scissors" is its own lemma, and so is "glass"; "bases" has two.
-    sure = len(lemmas) == 1 and noun not in lemmas and noun not in _PLURAL_ONLY and noun in _plurals(lemmas[0])
-    return lemmas[0] if sure else None
+    if len(words_of) != 1 or noun in words_of or noun in _PLURAL_ONLY:
+        return None
+    return words_of[0] if noun in forms(words_of[0], "NOUN").get("NNS", ()) else None
 
 
 @cache
@@ -352,11 +349,3 @@ def _cells(file: str, *columns: str) -> Iterator[tuple[str, ...]]:
     header, *rows = (line.split("\t") for line in lines if line and line[0] != "#")
     at = [header.index(column) for column in columns]
     return (tuple(row[n] for n in at) for row in rows)
-
-
-def _plurals(noun: str) -> tuple[str, ...]:
-    return forms(noun, "NOUN").get("NNS", ())
-
-
-def _lemmas(noun: str) -> tuple[str, ...]:
-    return lemmas(noun, "NOUN")

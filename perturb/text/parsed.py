@@ -58,9 +58,9 @@ class Parsed:
     def children(self, position: int, *labels: str) -> tuple[int, ...]:
         """The tokens whose head is the one at ``position``, with one of ``labels`` if any are given."""
         return tuple(
-            place
-            for place, token in enumerate(self.tokens)
-            if token.head == position and place != position and (not labels or token.dep in labels)
+            index
+            for index, token in enumerate(self.tokens)
+            if token.head == position and index != position and (not labels or token.dep in labels)
         )
 
     def subtree(self, position: int) -> Span:
@@ -89,15 +89,15 @@ class Parsed:
         'A cup'
         """
         parts: list[str] = []
-        place = 0
+        index = 0
         for edit in sorted(edits, key=lambda one: one.span):
             first, end = edit.span
-            if not place <= first <= end <= len(self.tokens):
+            if not index <= first <= end <= len(self.tokens):
                 raise ValueError(f"span={edit.span!r} overlaps another edit or is not in {self.text!r}")
-            parts += _written(self.tokens[place:first])
+            parts += _written(self.tokens[index:first])
             parts += self._put(edit, starts=first in {start for start, _ in self.sentences} or first == 0)
-            place = end
-        parts += _written(self.tokens[place:])
+            index = end
+        parts += _written(self.tokens[index:])
         return _agreeing("".join(part for part in parts if part))
 
     def _put(self, edit: Edit, *, starts: bool) -> tuple[str, str]:

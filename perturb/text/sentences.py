@@ -13,7 +13,6 @@ from vlgate.perturb.text.grammar import form, forms, lemmas, plural, singular, w
 from vlgate.perturb.word_lists import words
 
 # Verbs with their prepositions or particles, in the forms that sentences need: "look at", "looks at", "is looked at".
-#
 # The forms come from the dictionary of ``lemminflect``; a short table mends those that it has wrong. A word that the
 # dictionary does not have as a verb is refused.
 
@@ -28,7 +27,7 @@ _MENDED = MappingProxyType(
         ("text", "VBZ"): "texts",
         ("text", "VBG"): "texting",
         ("text", "VBN"): "texted",
-    },
+    }
 )
 # Words that the dictionary has as verbs too, and that stand for a place or a preposition in scene graphs.
 _NO_VERBS = words("no verb")
@@ -137,8 +136,6 @@ def _form(base: str, tag: str) -> str:
     return str(found[0]) if found else base
 
 
-# The grammatical number of a noun phrase, and its articles.
-
 _BEHIND = re.compile(r" (?:at|behind|by|for|from|in|of|on|to|under|with) ")
 
 
@@ -166,12 +163,6 @@ def bare_or_a(phrase: str, number: Number) -> str:
     return with_article(phrase) if number == "singular" else phrase
 
 
-# Clauses of a subject, a verb and an object, in either voice.
-#
-# The subject and the object are whole noun phrases with their determiners ("the man"), and the verb agrees with the
-# number of what stands before it.
-
-
 def active(subject: str, verb: Verb, other: str, *, number: Number, progressive: bool = False) -> str:
     said = verb.progressive(number) if progressive else verb.present(number)
     return f"{subject} {said} {other}"
@@ -179,8 +170,3 @@ def active(subject: str, verb: Verb, other: str, *, number: Number, progressive:
 
 def passive(subject: str, verb: Verb, agent: str, *, number: Number) -> str:
     return f"{subject} {verb.passive(number)} by {agent}"
-
-
-# Simple sentences from their parts: verbs that agree, active and passive voice, articles.
-
-__all__ = ["Predicate", "Verb", "active", "bare_or_a", "number_of", "passive", "read_predicate"]

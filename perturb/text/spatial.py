@@ -6,7 +6,7 @@ direction of a movement, not a fixed phrase ("under construction").
 
 from __future__ import annotations
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.text.fitness import first, unfit
 from vlgate.perturb.text.parsed import Edit, Parsed, Span
 from vlgate.perturb.text.rewriting import OPPOSITES
@@ -25,7 +25,7 @@ _OVER = frozenset(("over", "under"))
 _NO_THING = words("no other side")
 
 
-def opposed(parsed: Parsed) -> Found:
+def opposed(parsed: Parsed) -> Perturbed:
     """Replace each spatial preposition of a caption by its opposite.
 
     Returns: one candidate per preposition, and the reasons of those that are refused.
@@ -38,23 +38,17 @@ def opposed(parsed: Parsed) -> Found:
         if " ".join(words[start:end]) in OPPOSITES and end <= len(words)
     ]
     if not spans:
-        return Found(refused=("no spatial preposition with an opposite",))
-    why = unfit(parsed)
-    if why:
-        return Found(refused=(why,))
-    made = [_opposed(parsed, span) for span in spans]
-    return Found(
-        candidates=tuple(one for one in made if isinstance(one, Foil)),
-        refused=tuple(one for one in made if isinstance(one, str)),
-    )
+        return Perturbed.of("no spatial preposition with an opposite")
+    if why := unfit(parsed):
+        return Perturbed.of(why)
+    return Perturbed.of(*(_opposed(parsed, span) for span in spans))
 
 
 def _opposed(parsed: Parsed, span: Span) -> Foil | str:
     tokens = parsed.tokens
     start, end = span
     old = " ".join(token.lower for token in tokens[start:end])
-    why = _no_place(parsed, span, old)
-    if why:
+    if why := _no_place(parsed, span, old):
         return why
     new = OPPOSITES[old]
     foil = parsed.edited([Edit(span=span, text=new)])

@@ -100,18 +100,14 @@ def _certain(ontology: Ontology, one: str, two: str) -> bool:
 
 def say_several(noun: str, others: Iterable[Mentions], *, sure: bool = False) -> bool:
     """Whether another caption speaks of several things that may be, or if ``sure`` certainly are, a ``noun``."""
-    same = is_kind_of if sure else may_be_same
+    same, ontology = is_kind_of if sure else may_be_same, default_ontology()
     groups = _GROUPS if is_person(noun) else _ANIMALS if is_kind_of(noun, "animal") else frozenset[str]()
     for said in others:
         if any(same(noun, one) for one in said.several) or said.one & groups:
             return True
-        if len({one for one in said.one if " " not in one and one != noun and _below(noun, one)}) > 1:
+        if len({one for one in said.one if " " not in one and one != noun and _certain(ontology, one, noun)}) > 1:
             return True
     return False
-
-
-def _below(noun: str, one: str) -> bool:
-    return _certain(default_ontology(), one, noun)
 
 
 def say_one(noun: str, others: Iterable[Mentions]) -> int:

@@ -12,8 +12,6 @@ from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Parsed, Span
 from vlgate.perturb.word_lists import words
 
-# Nouns whose number says little about what an image shows, by the reason.
-
 GROUP = "the noun names a quantity or a group"
 IMAGE = "the noun names the picture"
 SUBSTANCE = "the noun may name a substance"
@@ -47,8 +45,6 @@ def _reasons() -> Mapping[str, str]:
     found = {noun: reason for reason, name in reversed(tuple(_LISTS.items())) for noun in words(name)}
     return MappingProxyType(found)
 
-
-# The noun phrases of a parsed caption: head, determiner and number.
 
 Lead = Literal["none", "a", "the", "this", "number", "quantity", "possessive", "possessor", "other"]
 """What a noun phrase begins with: "two" is a number, "several" a quantity, "his" possessive, "a man's" a possessor."""
@@ -101,15 +97,15 @@ class Reading:
     refused: tuple[str, ...] = ()
 
     def dependents(self, position: int, *labels: str) -> tuple[int, ...]:
-        return tuple(place for place in self.children[position] if self.parsed.tokens[place].dep in labels)
+        return tuple(index for index in self.children[position] if self.parsed.tokens[index].dep in labels)
 
 
 def read(parsed: Parsed) -> Reading:
     """Find the noun phrases of a caption with a common noun; ``refused`` has the reason for each chunk that is none."""
     children: list[list[int]] = [[] for _ in parsed.tokens]
-    for place, token in enumerate(parsed.tokens):
-        if token.head != place:
-            children[token.head].append(place)
+    for index, token in enumerate(parsed.tokens):
+        if token.head != index:
+            children[token.head].append(index)
     found = [_phrase(parsed, span) for span in parsed.chunks]
     return Reading(
         parsed=parsed,
@@ -120,23 +116,23 @@ def read(parsed: Parsed) -> Reading:
 
 
 def _phrase(parsed: Parsed, span: Span) -> NounPhrase | str:
-    place = span[1] - 1
-    head = parsed.tokens[place]
+    index = span[1] - 1
+    head = parsed.tokens[index]
     if head.tag in {"PRP", "WP", "WDT", "EX", "DT", "CD"}:
         return "a pronoun"
     if head.tag not in {"NN", "NNS"} or not (head.text.isalpha() and head.text.isascii()):
         return "not a common noun"
-    starts = place == 0 or place in {start for start, _ in parsed.sentences}
+    starts = index == 0 or index in {start for start, _ in parsed.sentences}
     if head.text != (head.lower.capitalize() if starts and head.text[0].isupper() else head.lower):
         return "not a common noun"
     return _built(parsed, span)
 
 
 def _built(parsed: Parsed, span: Span) -> NounPhrase | str:
-    place = span[1] - 1
-    noun = parsed.tokens[place].lower
+    index = span[1] - 1
+    noun = parsed.tokens[index].lower
     stop, kind, count = _lead(parsed, span)
-    several = parsed.tokens[place].tag == "NNS"
+    several = parsed.tokens[index].tag == "NNS"
     if noun in _SAME:
         if kind not in {"a", "number", "quantity"}:
             return "one and several are the same word"
@@ -151,43 +147,36 @@ def _built(parsed: Parsed, span: Span) -> NounPhrase | str:
     if several and parsed.tokens[span[0]].lower in {"this", "that"}:
         return "the determiner does not agree with the noun"
     return NounPhrase(
-        span=span,
-        head=place,
-        lead=(span[0], stop),
-        kind=kind,
-        plural=several,
-        noun=noun,
-        other=other,
-        count=count,
+        span=span, head=index, lead=(span[0], stop), kind=kind, plural=several, noun=noun, other=other, count=count
     )
 
 
 def _lead(parsed: Parsed, span: Span) -> tuple[int, Lead, int | None]:
     # The place behind the words before the modifiers, their kind, and the number that they name.
     first, head = span[0], span[1] - 1
-    place, kind, count = first, "none", None
+    index, kind, count = first, "none", None
     possessor = [n for n in range(first, head) if parsed.tokens[n].tag == "POS"]
     if possessor:
         return possessor[-1] + 1, "possessor", None
-    while place < head:
-        token = parsed.tokens[place]
-        found = _kind(parsed, place, head)
+    while index < head:
+        token = parsed.tokens[index]
+        found = _kind(parsed, index, head)
         if found is None:
             break
         if token.tag == "CD":
             count = number(token.lower)
         kind = found if kind in {"none", "the", "this", "a"} or found == "other" else kind
-        place += 1
+        index += 1
     if first > 0 and parsed.tokens[first - 1].lower in _VAGUE - {"at", "around", "over", "up", "about", "than"}:
         kind = "other"
-    return place, kind, count  # type: ignore[return-value]
+    return index, kind, count  # type: ignore[return-value]
 
 
-def _kind(parsed: Parsed, place: int, head: int) -> Lead | None:
-    token = parsed.tokens[place]
+def _kind(parsed: Parsed, index: int, head: int) -> Lead | None:
+    token = parsed.tokens[index]
     if token.lower in _LEADS:
         return _LEADS[token.lower]
-    if place + 1 < head and token.lower in _DEGREES and parsed.tokens[place + 1].lower in _QUANTITIES:
+    if index + 1 < head and token.lower in _DEGREES and parsed.tokens[index + 1].lower in _QUANTITIES:
         return "quantity"
     if token.tag == "PRP$":
         return "possessive"

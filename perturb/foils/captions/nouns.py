@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.doubts import not_plain, unreal
 from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_same, mentions
 from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
 from vlgate.perturb.foils.captions.object_names import ObjectClass, ObjectNames, coco_names
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.text.fitness import unfit
-from vlgate.perturb.text.grammar import plural
+from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
 
@@ -31,7 +31,7 @@ def noun_foils(
     *,
     objects: Collection[str] | None = None,
     names: ObjectNames | None = None,
-) -> Found:
+) -> Perturbed:
     """Replace an object's name in a caption by that of another object of the same supercategory.
 
     The other object is not in the image as far as the captions tell: none has a word that may name it, or a word for
@@ -39,10 +39,9 @@ def noun_foils(
     without them, objects that are often there unmentioned (a fork beside a knife) are not taken.
     """
     if not parsed.chunks:
-        return Found(refused=("no noun phrase",))
-    why = unfit(parsed)
-    if why:
-        return Found(refused=(why,))
+        return Perturbed.of("no noun phrase")
+    if why := unfit(parsed):
+        return Perturbed.of(why)
     table = names if names is not None else coco_names()
     reading = read(parsed)
     said = (mentions(parsed), *others)
@@ -51,19 +50,21 @@ def noun_foils(
         words=frozenset(word for one in said for word in one.one | one.several),
         objects=None if objects is None else frozenset(objects),
     )
-    candidates: list[Foil] = []
-    refused = list(reading.refused)
+    outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
-        name, known = _name(reading, phrase, table)
-        doubt = "the noun is not the name of a category" if known is None else _doubt(reading, phrase, name, known)
-        if doubt is not None or known is None:
-            refused.append(doubt or "")
-            continue
-        absent = [one for one in table.siblings[known.supercategory] if seen.lacks(one, known)]
-        candidates += [_foil(reading, phrase, (name, known), one) for one in absent]
-        if not absent:
-            refused.append("every related object may be in the image")
-    return Found(candidates=tuple(candidates), refused=tuple(refused))
+        outcomes += _foils(reading, phrase, table, seen)
+    return Perturbed.of(*outcomes)
+
+
+def _foils(reading: Reading, phrase: NounPhrase, table: ObjectNames, seen: _Seen) -> Sequence[Foil | str]:
+    name, known = _name(reading, phrase, table)
+    if known is None:
+        return ["the noun is not the name of a category"]
+    if doubt := _doubt(reading, phrase, name, known):
+        return [doubt]
+    absent = [one for one in table.siblings[known.supercategory] if seen.lacks(one, known)]
+    foils = [_foil(reading, phrase, (name, known), one) for one in absent]
+    return foils or ["every related object may be in the image"]
 
 
 def _name(reading: Reading, phrase: NounPhrase, table: ObjectNames) -> tuple[str, ObjectClass | None]:
@@ -108,24 +109,22 @@ def _other_doubt(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> st
 
 def _joins_another(reading: Reading, phrase: NounPhrase) -> bool:
     """Whether a hyphen or a noun follows directly: "a bus stop", "a dog-shaped cake"."""
-    tokens, place = reading.parsed.tokens, phrase.head + 1
-    return place < len(tokens) and (tokens[place].tag in {"HYPH", "NN", "NNS", "POS"} or tokens[place].text == "-")
+    tokens, index = reading.parsed.tokens, phrase.head + 1
+    return index < len(tokens) and (tokens[index].tag in {"HYPH", "NN", "NNS", "POS"} or tokens[index].text == "-")
 
 
 def _repeated(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> bool:
     """Whether a word of the category stands elsewhere in the caption, or its hypernym does: "a cat ... the animal"."""
     inside = range(*phrase.span)
     heads = {name.rpartition(" ")[2] for name in known.names}
-    for place, token in enumerate(reading.parsed.tokens):
-        word = _singular(token.lower) if place not in inside and token.tag.startswith("NN") else ""
+    for index, token in enumerate(reading.parsed.tokens):
+        word = _singular(token.lower) if index not in inside and token.tag.startswith("NN") else ""
         if word and (word in heads or may_be_same(known.category, word)):
             return True
     return False
 
 
 def _singular(word: str) -> str:
-    from vlgate.perturb.text.grammar import singular
-
     return singular(word) or word
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.agreement import quantified, renumbered
 from vlgate.perturb.foils.captions.doubts import doubts_of, has_things, shared_doubts, why_not_one
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
@@ -14,8 +14,6 @@ from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.text.fitness import unfit
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.word_lists import words
-
-# Plurality as in VALSE (3.2 and A.2): one thing in the caption and several in the foil, or the reverse.
 
 ONE = ("exactly one", "a single")
 """The quantifiers of a singular noun phrase."""
@@ -27,7 +25,7 @@ _PIECES = re.compile(r"\w+|[^\w\s]")
 _PIECE = 12  # a longer word is more than one piece in BERT's vocabulary
 
 
-def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool = False) -> Found:
+def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool = False) -> Perturbed:
     """Make foils of each noun phrase of a caption: a singular becomes plural ("sg2pl") or a plural singular ("pl2sg").
 
     Caption and foil get each of the two quantifiers for their number, so there are four candidates for a noun phrase:
@@ -37,21 +35,20 @@ def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool =
     keeps candidates that may be ungrammatical or true of the image, as the released data do, with a tag "doubt".
     """
     if _pieces(parsed.text) > MOST_TOKENS:
-        return Found(refused=("the caption has more than 80 tokens",))
+        return Perturbed.of("the caption has more than 80 tokens")
     if not parsed.chunks:
-        return Found(refused=("no noun phrase",))
+        return Perturbed.of("no noun phrase")
     reading = read(parsed)
     why = unfit(parsed)
-    candidates: list[Foil] = []
-    refused = list(reading.refused)
+    outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
         changed = renumbered(reading, phrase)
         doubts = tuple(filter(None, (*changed.doubts, *doubts_of(reading, phrase, others), why)))
         if doubts and not doubtful:
-            refused.append(doubts[0])
+            outcomes.append(doubts[0])
         else:
-            candidates += _plurality_foils(reading, phrase, changed.edits, doubts, tagged=doubtful)
-    return Found(candidates=tuple(candidates), refused=tuple(refused))
+            outcomes += _plurality_foils(reading, phrase, changed.edits, doubts, tagged=doubtful)
+    return Perturbed.of(*outcomes)
 
 
 def _plurality_foils(
@@ -77,8 +74,6 @@ def _pieces(text: str) -> int:
     return sum(1 + (len(piece) - 1) // _PIECE for piece in _PIECES.findall(text))
 
 
-# Numbers in captions: "two dogs" becomes "exactly two dogs" in the caption and "exactly three dogs" in the foil.
-
 LARGEST = 12
 """The largest number that is taken from a caption or put into a foil; nobody counts more at a glance."""
 STEPS = (-2, -1, 1, 2)
@@ -89,27 +84,22 @@ _OF_TWO = frozenset("opposite opposing both either couple pair twin twins matchi
 _MORE_OF_THEM = words("further")
 
 
-def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Found:
+def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Perturbed:
     """Make foils of the numbers in a caption: "exactly" and the number in the caption, another one in the foil.
 
     "Exactly" on both sides makes a lower number false too. A number is taken if another caption gives the same, and
     none gives another one.
     """
     if not has_number(parsed):
-        return Found(refused=("no number",))
-    why = unfit(parsed)
-    if why:
-        return Found(refused=(why,))
+        return Perturbed.of("no number")
+    if why := unfit(parsed):
+        return Perturbed.of(why)
     reading = read(parsed)
-    candidates: list[Foil] = []
-    refused = list(reading.refused)
+    outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
         doubt = _doubt(reading, phrase, others)
-        if doubt is None:
-            candidates += _counted_foils(reading, phrase)
-        else:
-            refused.append(doubt)
-    return Found(candidates=tuple(candidates), refused=tuple(refused))
+        outcomes += _counted_foils(reading, phrase) if doubt is None else [doubt]
+    return Perturbed.of(*outcomes)
 
 
 def has_number(parsed: Parsed) -> bool:

@@ -11,7 +11,7 @@ from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work, selecting
 from vlgate.making.sets.folder import as_cases, valse
 from vlgate.perturb.foils.balance import exchanged, paired
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.mentions import Mentions, mentions
 from vlgate.perturb.foils.captions.nouns import noun_foils
 from vlgate.perturb.foils.captions.numbers import counted, has_number, plurals
@@ -27,7 +27,7 @@ UNBALANCED = "what the foil puts in is false more often than true"
 _METHODS = {"sg2pl": "checklist method, change NP to PL", "pl2sg": "checklist method, change NP to SG"}
 _NO_VOTES = {"caption": 0, "foil": 0, "other": 0}
 
-Maker = Callable[[Parsed, Sequence[Mentions]], Found]
+Maker = Callable[[Parsed, Sequence[Mentions]], Perturbed]
 
 
 def _starting(maker: Maker, compares: Callable[[Parsed], bool] = lambda _: True) -> Start:

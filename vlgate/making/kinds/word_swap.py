@@ -8,7 +8,7 @@ from typing import Any
 
 from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Work
-from vlgate.perturb.foils.candidates import Found, Swap
+from vlgate.perturb.foils.candidates import Perturbed, Swap
 from vlgate.perturb.foils.swap_facts import Scene, Vocabulary, caption_scenes, graph_scene
 from vlgate.perturb.foils.swap_mining import mine
 from vlgate.perturb.ontology import default_ontology
@@ -28,9 +28,9 @@ def start(work: Work) -> MakeSome:
         result = mine(_scenes(inputs, work, vocabulary), vocabulary)
         for swap in result.candidates:
             if isinstance(swap, Swap):
-                yield Made(image=swap.images[0], origin=" and ".join(swap.images), found=Found(candidates=(swap,)))
+                yield Made(image=swap.images[0], origin=" and ".join(swap.images), found=Perturbed.of(swap))
         refused = result.refused if result.refused or result.candidates else (NO_PAIR,)
-        yield Made(image="", origin="", found=Found(refused=refused))
+        yield Made(image="", origin="", found=Perturbed(refused=refused))
 
     return make_some
 
