@@ -66,7 +66,7 @@ def action_replacements(frame: Frame, space: Space, actions: Actions) -> Perturb
         for verb, role in space.said_of.get(frame.other, ())
         if verb.name != frame.verb.name and verb.name in said_by
     ]
-    return _found(frame, known, actions, NO_VERB)
+    return _perturbed(frame, known, actions, NO_VERB)
 
 
 def action_gap(frame: Frame) -> Gap | None:
@@ -76,9 +76,9 @@ def action_gap(frame: Frame) -> Gap | None:
     if caption is None or number is None:
         return None
     said = f" {frame.verb.verb(frame.role).present(number)} "
-    before, found, after = caption.partition(said)
+    before, gap, after = caption.partition(said)
     rest = frame.verb.before[frame.role]
-    return Gap(before=before, after=f"{rest} {after}".strip(), lengths=(1,)) if found else None
+    return Gap(before=before, after=f"{rest} {after}".strip(), lengths=(1,)) if gap else None
 
 
 def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, actions: Actions) -> Perturbed:
@@ -93,7 +93,7 @@ def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, acti
         for filling in fillings
         if (text := f"{filling.text} {frame.verb.before[frame.role]}".strip()) in said
     ]
-    return _found(frame, known, actions, NO_FILLING)
+    return _perturbed(frame, known, actions, NO_FILLING)
 
 
 def _with_role(frame: Frame, space: Space) -> Iterator[RoleVerb]:
@@ -103,7 +103,7 @@ def _with_role(frame: Frame, space: Space) -> Iterator[RoleVerb]:
             yield replace(verb, roles=(frame.role,), before={frame.role: frame.verb.before[frame.role]})
 
 
-def _found(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_none: str) -> Perturbed:
+def _perturbed(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_none: str) -> Perturbed:
     caption = realised(frame)
     if caption is None:
         return Perturbed.of(NUMBER)

@@ -251,25 +251,25 @@ def paired(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tup
     while open_pairs:
         still = []
         for one, other in open_pairs:
-            found = _two(queues[one, other], queues[other, one], sources, used)
-            if found:
-                taken += found
+            two = _two(queues[one, other], queues[other, one], sources, used)
+            if two:
+                taken += two
                 still.append((one, other))
         open_pairs = still
     return tuple(sorted(taken))
 
 
 def _two(one: list[int], other: list[int], sources: Sequence[Hashable], used: set[Hashable]) -> list[int]:
-    found: list[int] = []
+    two: list[int] = []
     for queue in (one, other):
         while queue and sources[queue[-1]] in used:
             queue.pop()
         if not queue:
-            used.difference_update(sources[index] for index in found)
+            used.difference_update(sources[index] for index in two)
             return []
-        found.append(queue.pop())
-        used.add(sources[found[-1]])
-    return found
+        two.append(queue.pop())
+        used.add(sources[two[-1]])
+    return two
 
 
 def matched(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
@@ -320,14 +320,14 @@ def _walk(
 def _step(
     here: str, ways: Mapping[str, dict[str, list[int]]], sources: Sequence[Hashable], used: set[Hashable]
 ) -> tuple[int, str] | None:
-    found = ways[here]
-    while found:
-        other = next(iter(found))
-        indexes = found.pop(other)
+    ways_on = ways[here]
+    while ways_on:
+        other = next(iter(ways_on))
+        indexes = ways_on.pop(other)
         while indexes and other in ways:
             index = indexes.pop()
             if sources[index] not in used:
-                found[other] = indexes  # back to the end, so that all classes take turns
+                ways_on[other] = indexes  # back to the end, so that all classes take turns
                 return index, other
     return None
 

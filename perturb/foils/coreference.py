@@ -71,8 +71,8 @@ def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
 
 
 def _nouns(caption: Parsed) -> tuple[Token, ...]:
-    found = tuple(token for token in caption.tokens if token.tag in {"NN", "NNS"} and token.dep != "compound")
-    return tuple(token for token in found if token.lower not in _WHOLE)
+    heads = tuple(token for token in caption.tokens if token.tag in {"NN", "NNS"} and token.dep != "compound")
+    return tuple(token for token in heads if token.lower not in _WHOLE)
 
 
 def _person(nouns: tuple[Token, ...], fitting: frozenset[str]) -> str:

@@ -70,14 +70,14 @@ def role_verb(name: str, abstract: str, similar: str = "") -> RoleVerb | None:
     ('drink', {'liquid': '', 'container': 'from', 'place': 'at'})
     """
     predicate = read_predicate(name)
-    found = list(_ROLE.finditer(abstract))
-    if predicate is None or len(found) < 2 or predicate.verb.rest:
+    matches = list(_ROLE.finditer(abstract))
+    if predicate is None or len(matches) < 2 or predicate.verb.rest:
         return None
-    between = [abstract[one.end() : other.start()].lower().split() for one, other in pairwise(found)]
+    between = [abstract[one.end() : other.start()].lower().split() for one, other in pairwise(matches)]
     if not between[0]:
         return None
     between[0] = between[0][1:]  # without the verb itself
-    roles = tuple(one[0].lower() for one in found)
+    roles = tuple(one[0].lower() for one in matches)
     words = [" ".join(word for word in some if word not in _DETERMINERS) for some in between]
     return RoleVerb(
         name=name,
@@ -134,9 +134,9 @@ def noun_number(noun: str) -> Number | None:
         return "singular"
     if word in words("mass noun"):
         return "mass"
-    found = number_of(noun) or number_of(word)
-    if found is not None:
-        return found
+    number = number_of(noun) or number_of(word)
+    if number is not None:
+        return number
     if not word.isalpha() or (word.endswith("s") and not word.endswith(_SINGULAR_IN_S)):
         return None
     return "singular" if plural(word) != word else None

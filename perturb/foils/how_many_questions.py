@@ -291,10 +291,10 @@ def third_person(verb: Token) -> tuple[str | None, str | None]:
 
 
 def verb_form(lemma: str, tag: str) -> str | None:
-    found = forms(lemma, "VERB").get(tag, ())
-    if not found and lemma in {"have", "do"}:
-        found = forms(lemma, "AUX").get(tag, ())
-    return found[0] if found else None
+    inflected = forms(lemma, "VERB").get(tag, ())
+    if not inflected and lemma in {"have", "do"}:
+        inflected = forms(lemma, "AUX").get(tag, ())
+    return inflected[0] if inflected else None
 
 
 def _with(noun: Sequence[Token], head: int, form: str | None) -> str | None:

@@ -13,8 +13,6 @@ from typing import Any
 
 from vlgate.perturb.text.parsed import Parsed, Span
 
-_FILE = "prepositions.toml"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
@@ -66,7 +64,7 @@ class Contrasts:
         >>> contrasts().opposite("above", "sink", several=False, head="hang")
         ('below', 'under', 'beneath', 'underneath')
         """
-        found = [
+        rows = [
             row.foils
             for row in self.rows
             if name in row.captions
@@ -74,33 +72,22 @@ class Contrasts:
             and (head is None or head in row.heads)
             and not (row.singular and several)
         ]
-        return tuple(dict.fromkeys(foil for foils in found for foil in foils))
+        return tuple(dict.fromkeys(foil for foils in rows for foil in foils))
 
 
 @cache
 def contrasts() -> Contrasts:
-    text = files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
-    return parsed_contrasts(text)
-
-
-def parsed_contrasts(text: str) -> Contrasts:
-    """Read a table; ValueError if it contradicts itself or names what it does not list."""
-    raw = tomllib.loads(text)
-    spatial = frozenset(raw["spatial"])
-    together = _together(raw["together"])
-    rows = tuple(_row(one, raw) for one in raw["contrasts"])
-    for row in rows:
-        _check(row, spatial, together)
+    raw = tomllib.loads(files(__package__).joinpath("prepositions.toml").read_text(encoding="utf-8"))
     sequences: dict[str, tuple[tuple[str, ...], ...]] = {}
     for words in sorted((tuple(one.split()) for one in raw["sequences"]), key=len, reverse=True):
         sequences[words[0]] = (*sequences.get(words[0], ()), words)
     return Contrasts(
         sequences=MappingProxyType(sequences),
-        spatial=spatial,
-        together=MappingProxyType(together),
+        spatial=frozenset(raw["spatial"]),
+        together=MappingProxyType(_together(raw["together"])),
         not_somewhere=frozenset(raw["not_somewhere"].split()),
-        rows=rows,
-        absurd=tuple(_absurd(one, raw) for one in raw.get("absurd", ())),
+        rows=tuple(_row(one, raw) for one in raw["contrasts"]),
+        absurd=tuple(_absurd(one, raw) for one in raw["absurd"]),
     )
 
 
@@ -111,8 +98,8 @@ def _together(rows: Collection[str]) -> dict[str, frozenset[str]]:
 
 def _row(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Contrast:
     return Contrast(
-        things=frozenset(_listed(raw["things"], one["things"], "things")),
-        heads=frozenset(_listed(raw["heads"], one["heads"], "heads")),
+        things=_listed(raw["things"], one["things"]),
+        heads=_listed(raw["heads"], one["heads"]),
         captions=tuple(one["captions"].split("|")),
         foils=tuple(one["foils"].split("|")),
         singular=bool(one.get("singular", False)),
@@ -120,25 +107,12 @@ def _row(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Contrast:
 
 
 def _absurd(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Absurd:
-    subjects, things = (frozenset(_listed(raw["things"], one[what], "things")) for what in ("subjects", "things"))
+    subjects, things = (_listed(raw["things"], one[what]) for what in ("subjects", "things"))
     return Absurd(subjects=subjects, things=things, foils=frozenset(one["foils"].split("|")))
 
 
-def _listed(lists: Mapping[str, str], names: str, what: str) -> Iterator[str]:
-    for name in names.split("|"):
-        if name not in lists:
-            raise ValueError(f"{_FILE}: {what}={name!r} is not listed under [{what}]: {', '.join(lists)}")
-        yield from lists[name].split()
-
-
-def _check(row: Contrast, spatial: Collection[str], together: Mapping[str, frozenset[str]]) -> None:
-    for name in (*row.captions, *row.foils):
-        if name not in spatial:
-            raise ValueError(f"{_FILE}: {name!r} of a contrast is not in spatial")
-    for one in row.captions:
-        for other in row.foils:
-            if other in together.get(one, frozenset()):
-                raise ValueError(f"{_FILE}: {one!r} and {other!r} are a contrast and may be true together")
+def _listed(lists: Mapping[str, str], names: str) -> frozenset[str]:
+    return frozenset(word for name in names.split("|") for word in lists[name].split())
 
 
 LEAST_ATTESTED = 3
@@ -190,9 +164,9 @@ def _prepositions(parsed: Parsed) -> Iterator[Preposition]:
 def _length(parsed: Parsed, index: int) -> int:
     tokens = parsed.tokens
     for sequence in contrasts().sequences.get(tokens[index].lower, ()):
-        found = tokens[index : index + len(sequence)]
-        if tuple(one.lower for one in found) == sequence:
-            return len(sequence) if found[-1].dep in {"prep", "pcomp"} else 0
+        following = tokens[index : index + len(sequence)]
+        if tuple(one.lower for one in following) == sequence:
+            return len(sequence) if following[-1].dep in {"prep", "pcomp"} else 0
     if _thing_of_slope(parsed, index) is not None:
         return 1
     return int(tokens[index].dep == "prep" and tokens[index].pos != "ADV")
@@ -207,16 +181,16 @@ def _thing_of_slope(parsed: Parsed, index: int) -> int | None:
     if thing is None or parsed.tokens[thing].head != token.head:
         return None
     noun, verb = parsed.tokens[thing], parsed.tokens[token.head].lemma.lower()
-    found = contrasts().opposite(token.lower, noun.lemma.lower(), several=noun.tag == "NNS", head=verb)
-    return thing if found else None
+    opposites = contrasts().opposite(token.lower, noun.lemma.lower(), several=noun.tag == "NNS", head=verb)
+    return thing if opposites else None
 
 
 def _objects(parsed: Parsed) -> Mapping[int, int]:
-    found: dict[int, int] = {}
+    objects: dict[int, int] = {}
     for index, token in enumerate(parsed.tokens):
         if token.dep == "pobj" and token.head < index:
-            found.setdefault(token.head, index)
-    return found
+            objects.setdefault(token.head, index)
+    return objects
 
 
 def _head(parsed: Parsed, span: Span) -> int | None:
@@ -237,17 +211,17 @@ Said = Mapping[str, frozenset[str]]
 
 
 def said_of(captions: Iterable[Parsed]) -> Said:
-    found: dict[str, set[str]] = {}
+    said: dict[str, set[str]] = {}
     for text in captions:
         for one in prepositions(text):
             if one.thing is not None:
-                found.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(one.name)
+                said.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(one.name)
         for token in text.tokens:
             if token.tag == "NNS":
-                found.setdefault(token.lemma.lower(), set()).add(SEVERAL)
+                said.setdefault(token.lemma.lower(), set()).add(SEVERAL)
         for thing, name in (*((index, AROUND) for index in _around(text)), *_next_to(text)):
-            found.setdefault(text.tokens[thing].lemma.lower(), set()).add(name)
-    return {thing: frozenset(names) for thing, names in found.items()}
+            said.setdefault(text.tokens[thing].lemma.lower(), set()).add(name)
+    return {thing: frozenset(names) for thing, names in said.items()}
 
 
 def _around(text: Parsed) -> Iterator[int]:

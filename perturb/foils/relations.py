@@ -45,7 +45,7 @@ def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingPro
     ``attested`` are the preposition sequences of the collection, ``said`` what the captions of the image say, which a
     foil must not say.
     """
-    return _found(parsed, attested, said, None)
+    return _perturbed(parsed, attested, said, None)
 
 
 def gaps(parsed: Parsed) -> tuple[Gap, ...]:
@@ -70,10 +70,10 @@ def filled_relations(
     expected = sum(isinstance(one, Preposition) for one in _spots(parsed))
     if len(fillings) != expected:
         raise ValueError(f"len(fillings)={len(fillings)} for {expected} gaps of {parsed.text!r}; fill gaps(parsed)")
-    return _found(parsed, attested, said, fillings)
+    return _perturbed(parsed, attested, said, fillings)
 
 
-def _found(
+def _perturbed(
     parsed: Parsed, attested: Collection[str], said: Said, fillings: Sequence[Sequence[Filling]] | None
 ) -> Perturbed:
     outcomes: list[Foil | str] = []
@@ -94,15 +94,15 @@ def _found(
 def _spots(parsed: Parsed) -> list[Preposition | str]:
     if len(parsed.tokens) > MOST_TOKENS:
         return [TOO_LONG]
-    found = prepositions(parsed)
-    if not found:
+    present = prepositions(parsed)
+    if not present:
         return [NO_PREPOSITION]
     if sum(token.text.isupper() and len(token.text) > 1 for token in parsed.tokens) > len(parsed.tokens) / 3:
         return [CAPITALS]
     if any(token.lower in _NEGATIONS for token in parsed.tokens):
         return [NEGATED]
     why = unfit(parsed)
-    return [_problem(parsed, one) or why or one for one in found]
+    return [_problem(parsed, one) or why or one for one in present]
 
 
 def _problem(parsed: Parsed, one: Preposition) -> str | None:

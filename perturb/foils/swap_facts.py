@@ -90,18 +90,18 @@ class Vocabulary:
         return self.ontology.knows(noun) and self.ontology.nouns[noun].askable
 
     def _one_way(self, relation: str) -> bool:
-        found = self.ontology.relations.get(relation)
-        return found is not None and found.asymmetric and bool(found.text)
+        known = self.ontology.relations.get(relation)
+        return known is not None and known.asymmetric and bool(known.text)
 
     def _attribute(self, value: str) -> bool:
         return value in self.ontology.attributes and self.ontology.attributes[value].before
 
     def action(self, value: str) -> bool:
         """Return whether an attribute is an action or a pose that can be said behind a noun: "a man sitting"."""
-        found = self.ontology.attributes.get(value)
-        if found is None or not found.category or found.after != value:
+        known = self.ontology.attributes.get(value)
+        if known is None or not known.category or known.after != value:
             return False
-        return self.ontology.words.categories[found.category].kind == ACTION
+        return self.ontology.words.categories[known.category].kind == ACTION
 
     def category(self, value: str) -> str:
         return self.ontology.attributes[value].category
@@ -110,10 +110,10 @@ class Vocabulary:
         apart = one.noun != other.noun and not self.alike(one.noun, other.noun)
         return apart and self.exclusive(one.value, other.value)
 
-    def said(self, facts: Iterable[Fact]) -> str:
-        return " and ".join(self._said(fact) for fact in facts)
+    def wording(self, facts: Iterable[Fact]) -> str:
+        return " and ".join(self._wording(fact) for fact in facts)
 
-    def _said(self, fact: Fact) -> str:
+    def _wording(self, fact: Fact) -> str:
         if isinstance(fact, Relates):
             text = self.ontology.relations[fact.relation].text
             return f"{self._named(fact.subject)} {text} {self._named(fact.object)}"
@@ -235,15 +235,15 @@ def _scene(image: str, captions: Sequence[Parsed], vocabulary: Vocabulary) -> Sc
     statements = []
     for caption in captions:
         reader = _Reader(caption, vocabulary)
-        found = tuple(dict.fromkeys(reader.facts()))
-        facts.update(found)
+        said = tuple(dict.fromkeys(reader.facts()))
+        facts.update(said)
         several |= reader.several
         words = tuple(_lemma(token) for token in caption.tokens if token.pos not in {"PUNCT", "SPACE"})
         text = " ".join(caption.text.split())
         if words:
             nouns = tuple(sorted(_lemma(token) for token in caption.tokens if token.pos == "NOUN"))
             key = tuple(sorted(words))
-            statements.append(Statement(image=image, key=key, facts=found, text=text, words=words, nouns=nouns))
+            statements.append(Statement(image=image, key=key, facts=said, text=text, words=words, nouns=nouns))
     return Scene(image=image, facts=frozenset(facts), several=frozenset(several), captions=tuple(statements))
 
 
@@ -379,8 +379,8 @@ class _Reader:
 
 @lru_cache(maxsize=4096)
 def _participle(lemma: str) -> str:
-    found = form(lemma, "VBG")
-    return found[0] if found else lemma
+    participles = form(lemma, "VBG")
+    return participles[0] if participles else lemma
 
 
 # Facts from scene graphs: attributes and relations of things that have a name of their own in the graph.

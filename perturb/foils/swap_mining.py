@@ -52,7 +52,7 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
     for scene in by_image.values():
         for statement in (*scene.captions, *statements(scene, sure[scene.image], vocabulary)):
             index[statement.key].append(statement)
-    found: dict[tuple[str, str], Swap] = {}
+    swaps: dict[tuple[str, str], Swap] = {}
     refused: list[str] = []
     shared = (index[key] for key in sorted(key for key, group in index.items() if len(group) > 1))
     for group in sorted(shared, key=lambda group: not group[0].text):  # whole captions first
@@ -63,8 +63,8 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
                 refused.append(why)
             else:
                 first, second = sorted((one.image, other.image))
-                found.setdefault((first, second), _swap(one, other, contrast, vocabulary))
-    return Perturbed.of(*found.values(), *refused)
+                swaps.setdefault((first, second), _swap(one, other, contrast, vocabulary))
+    return Perturbed.of(*swaps.values(), *refused)
 
 
 def _pairs(group: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:
@@ -93,8 +93,8 @@ def _refused(
 
 
 def _swap(one: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:
-    first, second = (vocabulary.said(sorted(facts)) for facts in (contrast.one, contrast.other))
-    captions = (one.text or vocabulary.said(one.facts), other.text or vocabulary.said(other.facts))
+    first, second = (vocabulary.wording(sorted(facts)) for facts in (contrast.one, contrast.other))
+    captions = (one.text or vocabulary.wording(one.facts), other.text or vocabulary.wording(other.facts))
     morphemes = {} if _forms(captions[0]) == _forms(captions[1]) else {"secondary_tag": "Morpheme-Level"}
     return Swap(
         images=(one.image, other.image),

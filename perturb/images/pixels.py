@@ -18,8 +18,8 @@ def checked(image: ArrayLike) -> Pixels:
     """The image as a contiguous array, which may share its memory; ValueError unless it is (h, w, 3) of uint8."""
     array = np.asarray(image)
     if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] != 3 or array.size == 0:
-        found = f"shape {array.shape} of {array.dtype}"
-        raise ValueError(f"image={found}: expected shape (h, w, 3) of uint8, RGB; convert it with image.convert('RGB')")
+        given = f"shape {array.shape} of {array.dtype}"
+        raise ValueError(f"image={given}: expected shape (h, w, 3) of uint8, RGB; convert it with image.convert('RGB')")
     return np.ascontiguousarray(array)
 
 

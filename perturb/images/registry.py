@@ -13,20 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vlgate.errors import nearest
+from vlgate.perturb.images import corruptions
 from vlgate.perturb.images.background import blur_background, crop_to, mask_background, occlude
 from vlgate.perturb.images.blur import defocus_blur, motion_blur
 from vlgate.perturb.images.boxes import check_box, on_image, rescale
-from vlgate.perturb.images.corruptions import (
-    brightness,
-    contrast,
-    flip,
-    gaussian_noise,
-    greyscale,
-    jpeg,
-    pixelate,
-    rotate,
-    shot_noise,
-)
 from vlgate.perturb.images.graded import AWAY, blurred_away
 from vlgate.perturb.images.pixels import IMAGENET_MEAN, SEVERITIES, Pixels, as_colour
 from vlgate.perturb.scene_graph import Box
@@ -67,20 +57,20 @@ _SINGLE: tuple[_Entry, ...] = (
     ("mask", mask_background, ("boxes", "fill")),
     ("crop", crop_to, ("boxes",)),
     ("occlude", occlude, ("boxes", "fill")),
-    ("flip", flip, ()),
-    ("greyscale", greyscale, ()),
+    ("flip", corruptions.flip, ()),
+    ("greyscale", corruptions.greyscale, ()),
     (AWAY, blurred_away, ()),
 )
 _GRADED: tuple[_Entry, ...] = (
-    ("gaussian-noise", gaussian_noise, ("seed",)),
-    ("shot-noise", shot_noise, ("seed",)),
+    ("gaussian-noise", corruptions.gaussian_noise, ("seed",)),
+    ("shot-noise", corruptions.shot_noise, ("seed",)),
     ("motion-blur", motion_blur, ("seed",)),
     ("defocus-blur", defocus_blur, ()),
-    ("brightness", brightness, ()),
-    ("contrast", contrast, ()),
-    ("jpeg", jpeg, ()),
-    ("pixelate", pixelate, ()),
-    ("rotate", rotate, ("seed",)),
+    ("brightness", corruptions.brightness, ()),
+    ("contrast", corruptions.contrast, ()),
+    ("jpeg", corruptions.jpeg, ()),
+    ("pixelate", corruptions.pixelate, ()),
+    ("rotate", corruptions.rotate, ("seed",)),
 )
 
 

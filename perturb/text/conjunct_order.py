@@ -88,10 +88,10 @@ def _with_its_article(question: str, choice: str) -> str:
 
 
 def _reversed(question: str, said: Sequence[str], choices: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
-    found = [span for choice in said if (span := only_span(question, choice)) is not None]
-    if len(choices) < 2 or len(found) < len(choices) or any(a[1] > b[0] for a, b in pairwise(found)):
+    spans = [span for choice in said if (span := only_span(question, choice)) is not None]
+    if len(choices) < 2 or len(spans) < len(choices) or any(a[1] > b[0] for a, b in pairwise(spans)):
         return None
-    for span, choice in zip(reversed(found), said, strict=True):
+    for span, choice in zip(reversed(spans), said, strict=True):
         question = put(question, span, choice)
     return question, tuple(reversed(choices))
 
@@ -322,13 +322,13 @@ def rewordings(text: str, choices: Sequence[str] = (), parsed: Parsed | None = N
     >>> rewordings("Why is the cup red?")
     ()
     """
-    found = dict.fromkeys(_with_templates(text, choices))
+    others = dict.fromkeys(_with_templates(text, choices))
     if not choices or not all(choice.lower() in text.lower() for choice in choices):
         swapped = swap_operands(text)
         exchanged = () if parsed is None else reordered(parsed).texts
-        found |= dict.fromkeys(exchanged or ((swapped,) if swapped else ()))
-    found.pop(text, None)
-    return tuple(sorted(found, key=lambda other: _distance(text, other)))
+        others |= dict.fromkeys(exchanged or ((swapped,) if swapped else ()))
+    others.pop(text, None)
+    return tuple(sorted(others, key=lambda other: _distance(text, other)))
 
 
 def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
@@ -344,8 +344,8 @@ def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
     if certain is None:
         return ()
     first, *rest = [_asked_again(reading) for reading in certain]
-    found = [other for other in first if all(other in others for others in rest)]
-    return [other[0].lower() + other[1:] for other in found] if lower else found
+    common = [other for other in first if all(other in others for others in rest)]
+    return [other[0].lower() + other[1:] for other in common] if lower else common
 
 
 def _distance(text: str, other: str) -> float:
@@ -355,7 +355,7 @@ def _distance(text: str, other: str) -> float:
 def _asked_again(reading: QuestionReading) -> dict[str, None]:
     wanted = {"plain", "that"} if reading.is_related else {"none"}
     crowded = has_place(reading)
-    found: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for template in TEMPLATES[reading.type]:
         text = template.negated if reading.negated else template.text
         fits = not template.categories or reading.category in template.categories
@@ -365,8 +365,8 @@ def _asked_again(reading: QuestionReading) -> dict[str, None]:
         if crowded and _PLACED.search(text):
             continue
         if template.relation in wanted and fits and whole and text and not needs_more and numbers <= template.numbers:
-            found[said(template, reading)] = None
-    return found
+            texts[said(template, reading)] = None
+    return texts
 
 
 _PLACES = [f"in {the} {image}" for the in ("the", "this") for image in ("picture", "photo", "image")]

@@ -110,8 +110,8 @@ def lemmas(word: str, upos: str) -> tuple[str, ...]:
     >>> lemmas("left", "VERB"), lemmas("gribbleflax", "NOUN")
     (('leave',), ())
     """
-    found: tuple[str, ...] = _reader("Lemmatizer").getAllLemmas(word, upos).get(upos, ())
-    return found
+    words_of_form: tuple[str, ...] = _reader("Lemmatizer").getAllLemmas(word, upos).get(upos, ())
+    return words_of_form
 
 
 def is_word(word: str) -> bool:
@@ -129,8 +129,8 @@ def forms(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
     >>> forms("lift", "VERB")["VBZ"], forms("gribbleflax", "NOUN")
     (('lifts',), {})
     """
-    found: dict[str, tuple[str, ...]] = _reader("Inflections").getAllInflections(lemma, upos)
-    return found
+    inflections: dict[str, tuple[str, ...]] = _reader("Inflections").getAllInflections(lemma, upos)
+    return inflections
 
 
 def form(lemma: str, tag: str, *, guess: bool = True) -> tuple[str, ...]:
@@ -139,8 +139,8 @@ def form(lemma: str, tag: str, *, guess: bool = True) -> tuple[str, ...]:
     >>> form("gribble", "VBG"), form("gribble", "VBG", guess=False)
     (('gribbling',), ())
     """
-    found: tuple[str, ...] = _reader("Inflections").getInflection(lemma, tag, guess)
-    return found
+    inflections: tuple[str, ...] = _reader("Inflections").getInflection(lemma, tag, guess)
+    return inflections
 
 
 class Entries(Mapping[str, Any]):
@@ -301,10 +301,10 @@ def _of_phrase(noun: str, inflect: Callable[[str], str | None]) -> str | None:
     first, blank, head = ("", "", lower) if lower in _table() else lower.rpartition(" ")
     if blank and _JOINED.search(lower):
         return None
-    found = inflect(head)
-    if found is None or noun[1:] != lower[1:]:  # capitals inside a word have rules of their own
+    inflected = inflect(head)
+    if inflected is None or noun[1:] != lower[1:]:  # capitals inside a word have rules of their own
         return None
-    return capitalised_like(noun, f"{first}{blank}{found}")
+    return capitalised_like(noun, f"{first}{blank}{inflected}")
 
 
 def _plural(noun: str) -> str | None:

@@ -120,11 +120,11 @@ def _written(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def _agreeing(text: str) -> str:
-    def agreed(found: re.Match[str]) -> str:
-        if found["article"] is None:
+    def agreed(match: re.Match[str]) -> str:
+        if match["article"] is None:
             return ""
-        following = text[found.end() :].replace(_MARK, "")
-        return capitalised_like(found["article"], article(following)) + found["blank"]
+        following = text[match.end() :].replace(_MARK, "")
+        return capitalised_like(match["article"], article(following)) + match["blank"]
 
     return _EDITED.sub(agreed, text)
 

@@ -43,19 +43,19 @@ def replace_number(text: str, new: int) -> str | None:
     >>> replace_number("There is exactly one red cup in the image.", 2)
     'There are exactly two red cups in the image.'
     """
-    found = list(_NUMBER.finditer(text))
-    if len(found) != 1 or (len(found[0][0]) > 1 and found[0][0].isupper()):
+    numbers = list(_NUMBER.finditer(text))
+    if len(numbers) != 1 or (len(numbers[0][0]) > 1 and numbers[0][0].isupper()):
         return None
-    digits = found[0][0].isdigit()
-    old = int(found[0][0]) if digits else NUMBER_WORDS.index(found[0][0].lower())
+    digits = numbers[0][0].isdigit()
+    old = int(numbers[0][0]) if digits else NUMBER_WORDS.index(numbers[0][0].lower())
     if old == new or not (digits or 0 <= new < len(NUMBER_WORDS)):
         return None
     word = str(new) if digits else NUMBER_WORDS[new]
-    if new < old and not _EXACT.search(text[: found[0].start()]):
+    if new < old and not _EXACT.search(text[: numbers[0].start()]):
         return None
     if (old == 1) != (new == 1):
         return _agreeing(text, word, to_one=new == 1)
-    if not _counts(text[found[0].end() :]):
+    if not _counts(text[numbers[0].end() :]):
         return None
     return _NUMBER.sub(lambda match: capitalised_like(match[0], word), text)
 
@@ -186,7 +186,7 @@ def opposite_relation(text: str) -> str | None:
     """
     if len(_RELATION.findall(text)) != 1 or _PLACE.search(text) is None or _NO_PLACE.search(text) is not None:
         return None
-    return _RELATION.sub(lambda found: capitalised_like(found[0], OPPOSITES[found[0].lower()]), text)
+    return _RELATION.sub(lambda match: capitalised_like(match[0], OPPOSITES[match[0].lower()]), text)
 
 
 # Replace a phrase by another, or exchange two phrases.

@@ -123,8 +123,8 @@ def read_predicate(text: str) -> Predicate | None:
 def _base(word: str) -> str | None:
     if word in _NO_VERBS:
         return None
-    found = lemmas(word, "VERB")
-    return found[0] if found else None
+    bases = lemmas(word, "VERB")
+    return bases[0] if bases else None
 
 
 @cache
@@ -132,8 +132,8 @@ def _form(base: str, tag: str) -> str:
     if (base, tag) in _MENDED:
         return _MENDED[base, tag]
     known = forms(base, "VERB")
-    found = known.get(tag) or (known.get("VBD") if tag == "VBN" else None) or form(base, tag)
-    return str(found[0]) if found else base
+    inflected = known.get(tag) or (known.get("VBD") if tag == "VBN" else None) or form(base, tag)
+    return str(inflected[0]) if inflected else base
 
 
 _BEHIND = re.compile(r" (?:at|behind|by|for|from|in|of|on|to|under|with) ")

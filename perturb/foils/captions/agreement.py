@@ -224,16 +224,16 @@ def _bare(reading: Reading, index: int) -> bool:
 def _subject(reading: Reading, verb: int) -> int | None:
     tokens = reading.parsed.tokens
     for _ in tokens:
-        found = reading.dependents(verb, *_SUBJECTS)
+        subjects = reading.dependents(verb, *_SUBJECTS)
         expletive = reading.dependents(verb, "expl")
         if expletive:
-            found = tuple(one for one in reading.dependents(verb, "attr", *_SUBJECTS, "dobj") if one > verb)
-        if found and tokens[found[0]].tag in {"WP", "WDT"}:
-            if tokens[found[0]].lower == "what":
-                return found[0]
+            subjects = tuple(one for one in reading.dependents(verb, "attr", *_SUBJECTS, "dobj") if one > verb)
+        if subjects and tokens[subjects[0]].tag in {"WP", "WDT"}:
+            if tokens[subjects[0]].lower == "what":
+                return subjects[0]
             return tokens[verb].head if tokens[verb].dep in {"relcl", "acl"} else None
-        if found:
-            return found[0]
+        if subjects:
+            return subjects[0]
         if tokens[verb].dep != "conj" or tokens[tokens[verb].head].pos not in {"VERB", "AUX"}:
             inverted = [one for one in reading.dependents(verb, "attr") if one > verb]
             return inverted[0] if inverted and reading.dependents(verb, "prep", "advmod") else None

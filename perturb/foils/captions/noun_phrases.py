@@ -42,8 +42,8 @@ def has_kind(noun: str, reason: str) -> bool:
 
 @cache
 def _reasons() -> Mapping[str, str]:
-    found = {noun: reason for reason, name in reversed(tuple(_LISTS.items())) for noun in words(name)}
-    return MappingProxyType(found)
+    reasons = {noun: reason for reason, name in reversed(tuple(_LISTS.items())) for noun in words(name)}
+    return MappingProxyType(reasons)
 
 
 Lead = Literal["none", "a", "the", "this", "number", "quantity", "possessive", "possessor", "other"]
@@ -106,12 +106,12 @@ def read(parsed: Parsed) -> Reading:
     for index, token in enumerate(parsed.tokens):
         if token.head != index:
             children[token.head].append(index)
-    found = [_phrase(parsed, span) for span in parsed.chunks]
+    outcomes = [_phrase(parsed, span) for span in parsed.chunks]
     return Reading(
         parsed=parsed,
         children=tuple(map(tuple, children)),
-        phrases={one.head: one for one in found if isinstance(one, NounPhrase)},
-        refused=tuple(one for one in found if isinstance(one, str)),
+        phrases={one.head: one for one in outcomes if isinstance(one, NounPhrase)},
+        refused=tuple(one for one in outcomes if isinstance(one, str)),
     )
 
 
@@ -160,12 +160,12 @@ def _lead(parsed: Parsed, span: Span) -> tuple[int, Lead, int | None]:
         return possessor[-1] + 1, "possessor", None
     while index < head:
         token = parsed.tokens[index]
-        found = _kind(parsed, index, head)
-        if found is None:
+        word_kind = _kind(parsed, index, head)
+        if word_kind is None:
             break
         if token.tag == "CD":
             count = number(token.lower)
-        kind = found if kind in {"none", "the", "this", "a"} or found == "other" else kind
+        kind = word_kind if kind in {"none", "the", "this", "a"} or word_kind == "other" else kind
         index += 1
     if first > 0 and parsed.tokens[first - 1].lower in _VAGUE - {"at", "around", "over", "up", "about", "than"}:
         kind = "other"
