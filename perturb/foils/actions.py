@@ -26,7 +26,6 @@ NO_FILLING = "no filling is another verb of the space"
 class Actions(Protocol):
     def same_action(self, one: str, other: str) -> bool:
         """Whether two verbs are synonyms, or one a hypernym of the other; antonyms are not."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,11 +176,9 @@ _ANYBODY = frozenset(
 class Things(Protocol):
     def same_thing(self, one: str, other: str) -> bool:
         """Whether two nouns may name one thing."""
-        ...
 
     def is_kind(self, noun: str, kind: str, senses: int) -> bool:
         """Whether one of the first senses of a noun is a kind of another noun."""
-        ...
 
 
 def actant_swap(frame: Frame, things: Things) -> Perturbed:

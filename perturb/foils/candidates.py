@@ -47,13 +47,11 @@ class GapFiller(Protocol):
 
     def fill(self, gaps: Sequence[Gap], top: int) -> list[list[Filling]]:
         """At most ``top`` fillings of each length for each gap, the most probable first."""
-        ...
 
 
 class Entailment(Protocol):
     def infer(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
         """Probabilities of entailment, neutral and contradiction of (premise, hypothesis), shape (n, 3)."""
-        ...
 
 
 class Grammaticality(Protocol):
@@ -61,19 +59,16 @@ class Grammaticality(Protocol):
 
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
         """A score in 0..1 for each text, shape (n,); higher is more grammatical."""
-        ...
 
 
 class TextEncoder(Protocol):
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """Unit vectors, shape (n, d); their products are cosines."""
-        ...
 
 
 class TextModel(Protocol):
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
         """Perplexities, shape (n,); lower is more plausible."""
-        ...
 
 
 class WordTable(Protocol):

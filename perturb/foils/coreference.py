@@ -184,7 +184,7 @@ def _grammatical(question: Parsed) -> bool:
 # Caption and foil are the caption of an image, a question of a dialog about it, and its answer cut down to "yes" or
 # "no", in lower case as in the release. The release takes any question with a pronoun, and 77 % of its records are
 # valid. ``coreference`` also asks whether the pronoun has an antecedent in the caption and whether the answer can be
-# relied on (``dialogs/``); with ``checked=False`` it does as the release.
+# relied on; with ``checked=False`` it does as the release.
 
 INSTRUMENTS: Mapping[str, str] = MappingProxyType({"train": "coreference-standard", "val": "coreference-clean"})
 """The instrument by VisDial's split; models that were trained on VisDial know the dialogs of the first."""

@@ -184,7 +184,7 @@ def rotate(image: ArrayLike, severity: int, seed: int = 0, fill: ArrayLike | Non
 
 
 # Crop, brightness, contrast, compression and rotation of any strength.
-# A benchmark uses a few fixed severities (``severity.SEVERITIES``). A search for the weakest change that matters needs
+# A benchmark uses a few fixed severities (``pixels.SEVERITIES``). A search for the weakest change that matters needs
 # every strength in between. Each function returns the image unchanged at its neutral strength, except ``compress``,
 # which has none.
 

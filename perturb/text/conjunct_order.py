@@ -51,7 +51,7 @@ def swap_operands(text: str) -> str | None:
     """Swap the operands of "both A and B" or of "A or B".
 
     Only operands whose words are known are swapped: two noun phrases of the same number with the same kind of
-    determiner, two attributes, or two sides. For texts of any other form, see ``captions.operands.reordered``.
+    determiner, two attributes, or two sides. For texts of any other form, see ``reordered``.
 
     Returns: the new text, or None if there are not exactly two operands, or they are not certain.
 

@@ -31,7 +31,7 @@ def replace_number(text: str, new: int) -> str | None:
     """Replace the number in ``text`` by ``new``; a word stays a word, and digits stay digits.
 
     From one to another number, and back, the verb and the noun change too. This is done only in sentences with "there
-    is" or "there are". Numbers in captions of any form need a parse: see ``captions.counts.recounted``.
+    is" or "there are". Numbers in captions of any form need a parse: see ``counts.recounted``.
 
     Returns: the new text, or None if the text does not have exactly one number, its number is ``new`` already, ``new``
     is not in 0..20 and must be a word, the number is not before a known noun that it counts, the verb or the noun would
@@ -111,7 +111,7 @@ def negate(text: str) -> str | None:
 
     The noun after "There is no" is taken to be countable: "There is no cup." becomes "There is a cup."
 
-    Captions of any other form need a parse: see ``captions.negating.negated``.
+    Captions of any other form need a parse: see ``negating.negated``.
 
     Returns: the new text, or None if the text is not one plain statement or question about existence.
 
@@ -174,7 +174,7 @@ _RELATION = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
 def opposite_relation(text: str) -> str | None:
     """Replace the spatial relation of ``text`` by its opposite.
 
-    Captions of any form need a parse: see ``captions.spatial.opposed``.
+    Captions of any form need a parse: see ``spatial.opposed``.
 
     Returns: the new text, or None if it names no such relation or more than one, or the relation is not directly before
     a thing.
