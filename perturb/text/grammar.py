@@ -163,18 +163,15 @@ class Entries(Mapping[str, Any]):
         return self._load(BytesIO(gzip.compress(lines, compresslevel=0)))
 
     def __getitem__(self, word: str) -> Any:
-        """Return the entry of a word; KeyError if there is none."""
         if word not in self._read:
             self._read[word] = self._entries(self._lines[word])[word]
         return self._read[word]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the words."""
         yield from self._lines
         yield from self._more - self._lines.keys()
 
     def __len__(self) -> int:
-        """Return how many words there are."""
         return len(self._lines.keys() | self._more)
 
 

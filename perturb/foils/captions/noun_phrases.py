@@ -140,11 +140,10 @@ def _built(parsed: Parsed, span: Span) -> NounPhrase | str:
     other = singular(noun) if several else plural(noun)
     if other is None:
         return "the noun has no singular" if several else "the noun has no plural"
-    if (several and (kind == "a" or count == 1)) or (not several and (count or 1) > 1):
-        return "the determiner does not agree with the noun"
-    if not several and (kind == "quantity" or parsed.tokens[span[0]].lower in {"these", "those"}):
-        return "the determiner does not agree with the noun"
-    if several and parsed.tokens[span[0]].lower in {"this", "that"}:
+    first = parsed.tokens[span[0]].lower
+    says_one = kind == "a" or count == 1 or first in {"this", "that"}
+    says_several = kind == "quantity" or (count or 1) > 1 or first in {"these", "those"}
+    if says_one if several else says_several:
         return "the determiner does not agree with the noun"
     return NounPhrase(
         span=span, head=index, lead=(span[0], stop), kind=kind, plural=several, noun=noun, other=other, count=count
