@@ -22,7 +22,7 @@ _RIGHT = frozenset("decker detector entrees goers parka rugby sippy terrier text
 
 @lru_cache(maxsize=65_536)
 def misspelt(word: str) -> bool:
-    """Whether a word in lower case is no word, but one letter or exchange away from one; fields' own terms are not."""
+    """Whether a word in lower case is unknown, but one letter or exchange away from a known one."""
     if len(word) < _SHORTEST or _known(word):
         return False
     return any(map(_known, _near(word)))

@@ -94,7 +94,7 @@ def be(number: Number) -> str:
 def read_predicate(text: str) -> Predicate | None:
     """Read the name of a relation as a verb: any form, with or without an auxiliary and an article behind it.
 
-    Returns: None if it is no verb ("next to") or has an object of its own ("wearing white").
+    Returns: None if it is not a verb ("next to") or has an object of its own ("wearing white").
 
     >>> read_predicate("watched by")
     Predicate(verb=Verb(base='watch', rest=''), passive=True)
