@@ -17,14 +17,7 @@ Test = Literal[
     "mirror-inv",
     "occlusion-dir",
 ]
-TESTS: tuple[Test, ...] = (
-    "rephrase-inv",
-    "order-inv",
-    "ontological-inv",
-    "visual-inv",
-    "negation-dir",
-    "antonym-dir",
-)
+TESTS: tuple[Test, ...] = ("rephrase-inv", "order-inv", "ontological-inv", "visual-inv", "negation-dir", "antonym-dir")
 """The six tests of CARETS (section 3)."""
 BEYOND: tuple[Test, ...] = ("mirror-inv", "occlusion-dir")
 """Two more: left and right in the mirrored image, and the object of the question or another one covered."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from math import ceil, hypot
 from typing import Literal
 
-# Scene graphs: the objects of an image with their boxes, attributes and relations.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
@@ -60,8 +58,6 @@ class SceneGraph:
     origin: str = field(default="", compare=False)
 
 
-# Sizes and places of boxes, as BLA (section 4.3) and VL-CheckList (section 3.1) measure them.
-
 Place = Literal["center", "mid", "margin"]
 Extent = Literal["small", "medium", "large"]
 
@@ -70,18 +66,17 @@ SMALL, MEDIUM = 1024, 9216
 
 
 def image_size(graph: SceneGraph) -> tuple[float, float] | None:
-    """Return the width and height of the graph's image, or None if the graph does not have them."""
     return None if graph.width is None or graph.height is None else (graph.width, graph.height)
 
 
 def extent_of(graph: SceneGraph) -> tuple[float, float]:
-    """Return the width and height up to which the boxes of a graph reach: the image has at least that size."""
+    """The width and height up to which the boxes of a graph reach: the image has at least that size."""
     boxes = [thing.box for thing in graph.objects.values()]
     return max((box.x + box.w for box in boxes), default=1.0), max((box.y + box.h for box in boxes), default=1.0)
 
 
 def sized(graph: SceneGraph) -> SceneGraph:
-    """Return a graph with a size: its own or, if it has none, the smallest that holds all its boxes.
+    """A graph with a size: its own or, if it has none, the smallest that holds all its boxes.
 
     Visual Genome's graphs have no sizes. The boxes of a whole graph reach nearly to the edges of its image.
     """
@@ -92,40 +87,24 @@ def sized(graph: SceneGraph) -> SceneGraph:
 
 
 def share(box: Box, size: tuple[float, float]) -> float:
-    """Return the share of an image of that size that a box covers.
-
-    >>> share(Box(x=0, y=0, w=10, h=10), (100, 100))
-    0.01
-    """
     return box.w * box.h / (size[0] * size[1])
 
 
 def overlap(one: Box, other: Box) -> float:
-    """Return the area that two boxes share, divided by the area that they cover together, in 0..1.
-
-    >>> overlap(Box(x=0, y=0, w=2, h=1), Box(x=1, y=0, w=2, h=1))
-    0.3333333333333333
-    """
+    """The area that two boxes share, divided by the area that they cover together, in 0..1."""
     both = _common(one, other)
     return both / (one.w * one.h + other.w * other.h - both)
 
 
 def inside(one: Box, other: Box) -> float:
-    """Return the share of the first box that lies within the other, in 0..1.
-
-    >>> inside(Box(x=0, y=0, w=2, h=1), Box(x=1, y=0, w=9, h=9))
-    0.5
-    """
+    """The share of the first box that lies within the other, in 0..1."""
     return _common(one, other) / (one.w * one.h)
 
 
 def place_of(box: Box, size: tuple[float, float]) -> Place:
-    """Return the place of a box, by the distance of its centre from the image's, in halves of the image's diagonal.
+    """The place of a box, by the distance of its centre from the image's, in halves of the image's diagonal.
 
     Up to 1/3 it is in the center, up to 2/3 in the middle, else at the margin.
-
-    >>> [place_of(Box(x=x, y=45, w=10, h=10), (100, 100)) for x in (45, 0, 20)]
-    ['center', 'mid', 'mid']
     """
     width, height = size
     away = hypot(box.x + box.w / 2 - width / 2, box.y + box.h / 2 - height / 2) / (hypot(width, height) / 2)
@@ -135,11 +114,6 @@ def place_of(box: Box, size: tuple[float, float]) -> Place:
 
 
 def size_of(box: Box) -> Extent:
-    """Return the class of a box's area in square pixels of the image.
-
-    >>> [size_of(Box(x=0, y=0, w=32, h=h)) for h in (32, 288, 289)]
-    ['small', 'medium', 'large']
-    """
     area = box.w * box.h
     if area <= SMALL:
         return "small"

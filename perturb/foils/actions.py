@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Protocol
 
-from vlgate.perturb.foils.candidates import Filling, Foil, Found, Gap
-from vlgate.perturb.foils.frames import NO_PART, Frame, RoleVerb, is_participant, noun_number, realised, swapped
+from vlgate.perturb.foils.candidates import Filling, Foil, Gap, Perturbed
+from vlgate.perturb.foils.frames import NO_PART, Frame, RoleVerb, is_participant, noun_number, realised
 from vlgate.perturb.graphs.persons import is_body_part
+from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.sentences import Verb
-
-# Action replacement as in VALSE (section 3.5, appendix A.5): another verb of the space replaces a frame's.
+from vlgate.perturb.word_lists import words
 
 NUMBER = "the number of a noun is not certain"
 NO_VERB = "no other verb of the collection has both nouns"
@@ -24,20 +24,13 @@ NO_FILLING = "no filling is another verb of the space"
 
 
 class Actions(Protocol):
-    """What knows whether two verbs say the same, such as ``WordRelations``."""
-
     def same_action(self, one: str, other: str) -> bool:
-        """Return whether two verbs are synonyms, or one a hypernym of the other; antonyms are not."""
-        ...
+        """Whether two verbs are synonyms, or one a hypernym of the other; antonyms are not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """The verbs of a collection of frames.
-
-    ``verbs`` are all of them by name. ``said_of`` has for each noun the verbs that have it as their other role, each
-    with that role, and ``said_by`` the names of the verbs that have it as their agent.
-    """
+    """The verbs of a collection by name; the verbs and roles that nouns are the other role of; the verbs of agents."""
 
     verbs: Mapping[str, RoleVerb]
     said_of: Mapping[str, tuple[tuple[RoleVerb, str], ...]]
@@ -45,7 +38,6 @@ class Space:
 
 
 def space_of(frames: Iterable[Frame]) -> Space:
-    """Return the verbs of frames and the nouns that go with each; the frames of all images make one space."""
     verbs: dict[str, RoleVerb] = {}
     said_of: dict[str, dict[tuple[str, str], tuple[RoleVerb, str]]] = {}
     said_by: dict[str, set[str]] = {}
@@ -60,84 +52,67 @@ def space_of(frames: Iterable[Frame]) -> Space:
     )
 
 
-def action_replacements(frame: Frame, space: Space, actions: Actions) -> Found:
+def action_replacements(frame: Frame, space: Space, actions: Actions) -> Perturbed:
     """Replace the verb of a frame by each verb that the collection says of both nouns, without any model.
 
     The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of its
     FrameNet frame, and not an action that may be seen together with it (``actions.toml``). Neither of the two verbs is
     what one does beside other things ("hold").
-
-    Returns: a candidate for each replacement, or the reason why there is none.
     """
     said_by = space.said_by.get(frame.agent, frozenset())
     known = [
-        Frame(verb=verb, agent=frame.agent, role=role, other=frame.other)
+        replace(frame, verb=verb, role=role)
         for verb, role in space.said_of.get(frame.other, ())
         if verb.name != frame.verb.name and verb.name in said_by
     ]
-    return _found(frame, known, actions, NO_VERB)
+    return _perturbed(frame, known, actions, NO_VERB)
 
 
 def action_gap(frame: Frame) -> Gap | None:
-    """Return the sentence of a frame with a gap in the place of its verb, for a masked language model such as BERT."""
+    """The sentence of a frame with a gap in the place of its verb, for a masked language model such as BERT."""
     caption = realised(frame)
     number = noun_number(frame.agent)
     if caption is None or number is None:
         return None
     said = f" {frame.verb.verb(frame.role).present(number)} "
-    before, found, after = caption.partition(said)
+    before, gap, after = caption.partition(said)
     rest = frame.verb.before[frame.role]
-    return Gap(before=before, after=f"{rest} {after}".strip(), lengths=(1,)) if found else None
+    return Gap(before=before, after=f"{rest} {after}".strip(), lengths=(1,)) if gap else None
 
 
-def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, actions: Actions) -> Found:
-    """Replace the verb of a frame by the verbs of the space among the fillings of a masked language model.
+def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, actions: Actions) -> Perturbed:
+    """Replace the verb of a frame by the verbs of the space among the fillings of ``action_gap(frame)``.
 
     The preposition stays, as the model saw it. The conditions on the verbs are those of ``action_replacements``.
-
-    Args:
-        frame: a frame.
-        fillings: the fillings of ``action_gap(frame)``.
-        space: the verbs that may be said.
-        actions: what knows whether two verbs say the same.
     """
     number = noun_number(frame.agent)
     said = {} if number is None else {verb.verb(frame.role).present(number): verb for verb in _with_role(frame, space)}
     known = [
-        Frame(verb=said[text], agent=frame.agent, role=frame.role, other=frame.other)
+        replace(frame, verb=said[text])
         for filling in fillings
         if (text := f"{filling.text} {frame.verb.before[frame.role]}".strip()) in said
     ]
-    return _found(frame, known, actions, NO_FILLING)
+    return _perturbed(frame, known, actions, NO_FILLING)
 
 
 def _with_role(frame: Frame, space: Space) -> Iterator[RoleVerb]:
     """Yield the other verbs of the space, with the preposition of the frame's verb before its role."""
     for verb in space.verbs.values():
         if verb.name != frame.verb.name:
-            yield RoleVerb(
-                name=verb.name,
-                base=verb.base,
-                agent=verb.agent,
-                roles=(frame.role,),
-                before={frame.role: frame.verb.before[frame.role]},
-                similar=verb.similar,
-            )
+            yield replace(verb, roles=(frame.role,), before={frame.role: frame.verb.before[frame.role]})
 
 
-def _found(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_none: str) -> Found:
+def _perturbed(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_none: str) -> Perturbed:
     caption = realised(frame)
     if caption is None:
-        return Found(refused=(NUMBER,))
+        return Perturbed.of(NUMBER)
     if not is_participant(frame):
-        return Found(refused=(NO_PART,))
+        return Perturbed.of(NO_PART)
     if not replaced:
-        return Found(refused=(why_none,))
+        return Perturbed.of(why_none)
     other = [one for one in replaced if is_participant(one) and _differs(frame.verb, one.verb, actions)]
-    made = [(one, foil) for one in other if (foil := realised(one)) is not None]
-    if not made:
-        return Found(refused=(NOT_OTHER,))
-    return Found(candidates=tuple(_foil(frame, one, caption, foil) for one, foil in made))
+    foils = [_foil(frame, one, caption, foil) for one in other if (foil := realised(one)) is not None]
+    return Perturbed.of(*foils) if foils else Perturbed.of(NOT_OTHER)
 
 
 def _differs(one: RoleVerb, other: RoleVerb, actions: Actions) -> bool:
@@ -180,37 +155,11 @@ UNCLEAR = "the verb does not tell who does it to whom"
 
 # Actions that two take part in alike, or that a photograph shows no direction of: who talks to a woman is talked to,
 # who pays a cashier is paid back, and a man leads the sheep that leads him.
-_MUTUAL = frozenset(
-    (
-        *("talk", "communicate", "converse", "chat", "speak", "meet", "hug", "kiss", "embrace", "dance", "fight"),
-        *("wrestle", "argue", "marry", "collide", "duel", "race", "quarrel", "dispute", "mingle", "socialize"),
-        *("scuffle", "cuddle", "snuggle", "debate", "bargain", "negotiate", "tango", "cooperate", "compete"),
-        *("reassure", "comfort", "console", "soothe", "tickle", "congratulate", "applaud", "pet"),
-        *("interact", "spar", "struggle", "gossip", "whisper", "confer", "flirt", "join", "nuzzle", "clasp"),
-        *("shout", "yell", "scream", "laugh", "giggle", "joke", "tease", "mock", "complain", "cheer", "encourage"),
-        *("ask", "pay", "trade", "swap", "discuss", "ignore", "distract", "calm", "lead", "bow", "nod", "frown"),
-        *("grimace", "scowl", "gawk", "leer", "toast", "splash", "shake", "accompany"),
-        *(
-            "confront",
-            "oppose",
-            "admire",
-            "stare",
-            "glare",
-            "gaze",
-            "wink",
-            "smile",
-            "wave",
-            "greet",
-            "salute",
-            "ogle",
-            "face",
-        ),
-    )
-)
+_MUTUAL = words("mutual action")
 # "A car drives a woman", "a ship boards a soldier", "an airplane taxis water": the object may be the passenger.
-_CARRYING = frozenset(("board", "disembark", "drive", "commute", "taxi", "fly", "ferry", "sail", "carry", "transport"))
+_CARRYING = frozenset("board disembark drive commute taxi fly ferry sail carry transport".split())
 # A soldier camouflages leaves with himself as little as leaves camouflage themselves, but leaves do it to a soldier.
-_UNCLEAR = frozenset(("camouflage", "disguise", "conceal", "hide", "mask", "decorate", "adorn", "surround", "shelter"))
+_UNCLEAR = frozenset("camouflage disguise conceal hide mask decorate adorn surround shelter".split())
 _MEANS = frozenset(("by", "via", "using", "by means of"))
 _MUTUAL_BEFORE = frozenset(
     ("beside", "next to", "near", "alongside", "close to", "around", "against", "with", "along with")
@@ -218,91 +167,54 @@ _MUTUAL_BEFORE = frozenset(
 # What acts, and among how many senses of a noun: the second one of "computer" is a person, that of "goat" an animal.
 _ACTORS = (("person", 1), ("animal", 3))
 # Who is tackled or hit is as often another athlete or soldier, whatever the frame calls them.
-_CONTESTS = frozenset(
-    (
-        *("tackle", "block", "attack", "punch", "kick", "hit", "box", "grapple", "shove", "push", "trip", "chase"),
-        *("pass", "guard", "pin", "throw", "whip", "shoot"),
-    )
-)
+_CONTESTS = words("contest")
 _ANYBODY = frozenset(
-    (
-        *("man", "woman", "person", "people", "boy", "girl", "child", "adult", "male", "female", "male child"),
-        *(
-            "female child",
-            "lady",
-            "kid",
-            "teenager",
-            "young man",
-            "young woman",
-            "old man",
-            "old woman",
-            "opponent",
-            "opposition",
-            "rival",
-        ),
-    )
-)
+    "man woman person people boy girl child adult male female lady kid teenager opponent opposition rival".split()
+) | {"male child", "female child", "young man", "young woman", "old man", "old woman"}
 
 
 class Things(Protocol):
-    """What knows whether two nouns may name one thing, and what a noun usually names, such as ``WordRelations``."""
-
     def same_thing(self, one: str, other: str) -> bool:
-        """Return whether two nouns may name one thing."""
-        ...
+        """Whether two nouns may name one thing."""
 
     def is_kind(self, noun: str, kind: str, senses: int) -> bool:
-        """Return whether one of the first senses of a noun is a kind of another noun."""
-        ...
+        """Whether one of the first senses of a noun is a kind of another noun."""
 
 
-def actant_swap(frame: Frame, things: Things) -> Found:
+def actant_swap(frame: Frame, things: Things) -> Perturbed:
     """Say a frame, and say it with the nouns of its two roles exchanged.
 
     A foil may be true if the action is mutual ("A man talks to a woman"), if one noun is a kind of the other ("A man
     helps a person"), or if both may have one role in a contest ("An athlete tackles a man"): these are refused. So is a
     part of the body, which takes the article of its owner, a vehicle that carries whoever is aboard ("A car drives a
     woman"), and a means ("commutes by train"). The tag "actors" is "both" if both nouns name persons or animals.
-
-    Returns: one candidate, or the reason why there is none.
     """
     if not is_participant(frame):
-        return Found(refused=(NO_PART,))
+        return Perturbed.of(NO_PART)
     if any(is_body_part(noun) or things.is_kind(noun, "body part", 1) for noun in (frame.agent, frame.other)):
-        return Found(refused=(BODY,))
+        return Perturbed.of(BODY)
     if things.same_thing(frame.agent, frame.other) or _both_contest(frame, things):
-        return Found(refused=(SAME,))
-    why = _reversible(frame)
-    if why:
-        return Found(refused=(why,))
-    caption, foil = realised(frame), realised(swapped(frame))
+        return Perturbed.of(SAME)
+    if why := _reversible(frame):
+        return Perturbed.of(why)
+    caption, foil = realised(frame), realised(replace(frame, agent=frame.other, other=frame.agent))
     if caption is None or foil is None:
-        return Found(refused=(NUMBER,))
+        return Perturbed.of(NUMBER)
     numbers = f"{noun_number(frame.agent)} {noun_number(frame.other)}"
-    tags = {"verb": frame.verb.name, "role": frame.role, "numbers": numbers, "actors": _actors(frame, things)}
-    return Found(
-        candidates=(
-            Foil(
-                caption=caption,
-                foil=foil,
-                classes=(frame.agent, frame.other),
-                why=f"'{frame.agent}' and '{frame.other}' change their roles in '{frame.verb.name}'",
-                tags=tags,
-            ),
-        )
-    )
+    actors = "both" if all(_acts(noun.lower(), things) for noun in (frame.agent, frame.other)) else "one"
+    tags = {"verb": frame.verb.name, "role": frame.role, "numbers": numbers, "actors": actors}
+    why = f"'{frame.agent}' and '{frame.other}' change their roles in '{frame.verb.name}'"
+    return Perturbed.of(Foil(caption=caption, foil=foil, classes=(frame.agent, frame.other), why=why, tags=tags))
 
 
 def _reversible(frame: Frame) -> str:
-    """Return why the swapped roles may be as true as these, by the verb alone; empty if nothing tells so."""
     verb = frame.verb.verb(frame.role)
-    reasons = ((verb.base in _CARRYING, CARRIES), (verb.rest in _MEANS, MEANS), (verb.base in _UNCLEAR, UNCLEAR))
-    return next((why for holds, why in (*reasons, (is_mutual(verb), BOTH_WAYS)) if holds), "")
-
-
-def _actors(frame: Frame, things: Things) -> str:
-    """Return "both" if both nouns name persons or animals, "one" otherwise."""
-    return "both" if all(_acts(noun.lower(), things) for noun in (frame.agent, frame.other)) else "one"
+    return first(
+        (verb.base in _CARRYING, CARRIES),
+        (verb.rest in _MEANS, MEANS),
+        (verb.base in _UNCLEAR, UNCLEAR),
+        (is_mutual(verb), BOTH_WAYS),
+    )
 
 
 def _acts(noun: str, things: Things) -> bool:
@@ -318,11 +230,5 @@ def _both_contest(frame: Frame, things: Things) -> bool:
 
 
 def is_mutual(verb: Verb) -> bool:
-    """Return whether a clause with a verb and its preposition is true with subject and object exchanged.
-
-    >>> is_mutual(Verb(base="talk", rest="to")), is_mutual(Verb(base="sit", rest="beside"))
-    (True, True)
-    >>> is_mutual(Verb(base="ride"))
-    False
-    """
+    """Whether a clause with a verb and its preposition is true with subject and object exchanged."""
     return verb.rest in _MUTUAL_BEFORE or verb.base in _MUTUAL

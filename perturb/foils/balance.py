@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from math import sqrt
 from random import Random
@@ -15,7 +15,6 @@ from vlgate.perturb.foils.candidates import Foil
 from vlgate.seeds import quick_generator
 
 # Choose among candidates so that their classes are balanced, as VALSE does.
-#
 # All functions take the classes of candidates and return the positions of those to keep, in ascending order; arguments
 # and seed decide the result. Nothing here knows what a class is: a number, a preposition, a verb, "yes".
 
@@ -23,73 +22,39 @@ T = TypeVar("T", bound=Hashable)
 
 
 def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
-    """Keep at most ``cap`` candidates of each class, chosen at random.
-
-    Raises: ValueError if the cap is below 1.
-
-    >>> [("abaa"[n]) for n in capped("abaa", 2, seed=0)].count("a")
-    2
-    """
+    """Keep at most ``cap`` candidates of each class, chosen at random; ValueError if the cap is below 1."""
     if cap < 1:
         raise ValueError(f"cap={cap!r} must be at least 1")
-    taken: Counter[T] = Counter()
-    kept = []
-    for place in _shuffled(len(classes), f"{seed}/capped"):
-        if taken[classes[place]] < cap:
-            taken[classes[place]] += 1
-            kept.append(place)
-    return tuple(sorted(kept))
+    return tuple(_taken(classes, dict.fromkeys(classes, cap), f"{seed}/capped"))
 
 
 def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
-    """Keep equally many candidates of each class that is wanted, chosen at random, at most ``limit`` in all.
-
-    Existence takes half of its captions from the answer zero, coreference half from the answer yes.
-
-    >>> sorted("yes no no".split()[n] for n in even("yes no no".split(), ("yes", "no"), seed=0))
-    ['no', 'yes']
-    """
+    """Keep equally many candidates of each class that is wanted, chosen at random, at most ``limit`` in all."""
     counts = Counter(classes)
     each = min((counts[one] for one in wanted), default=0)
     if limit is not None:
         each = min(each, limit // max(len(wanted), 1))
     if not each:
         return ()
-    among = [place for place, one in enumerate(classes) if one in set(wanted)]
-    return tuple(among[n] for n in capped([classes[place] for place in among], each, seed=seed))
+    among = [index for index, one in enumerate(classes) if one in set(wanted)]
+    return tuple(among[n] for n in capped([classes[index] for index in among], each, seed=seed))
 
 
 def even_within(
-    classes: Sequence[T],
-    groups: Sequence[Hashable],
-    wanted: Sequence[T],
-    *,
-    seed: int,
-    limit: int | None = None,
+    classes: Sequence[T], groups: Sequence[Hashable], wanted: Sequence[T], *, seed: int, limit: int | None = None
 ) -> tuple[int, ...]:
     """Keep equally many candidates of each class that is wanted, in all and as far as possible within each group.
 
     A group is whatever may give the class away to a model that sees no image: of the VisDial questions whether the
     image is in colour, nine in ten are answered with yes. In a group no class is kept more than once more often than
     the rarest one.
-
-    Raises: ValueError if there are not as many groups as classes.
-
-    >>> len(even_within(["yes", "yes", "yes", "no"], ["in color"] * 3 + ["raining"], ("yes", "no"), seed=0))
-    2
     """
     if len(groups) != len(classes):
         raise ValueError(f"len(groups)={len(groups)!r} must be len(classes)={len(classes)!r}")
     counts = Counter(zip(groups, classes, strict=True))
     room = {key: min(counts[key[0], one] for one in wanted) + 1 for key in counts if key[1] in wanted}
-    kept = []
-    for place in _shuffled(len(classes), f"{seed}/even_within"):
-        key = (groups[place], classes[place])
-        if room.get(key, 0):
-            room[key] -= 1
-            kept.append(place)
-    kept.sort()
-    chosen = even([classes[place] for place in kept], wanted, seed=seed, limit=limit)
+    kept = _taken(list(zip(groups, classes, strict=True)), room, f"{seed}/even_within")
+    chosen = even([classes[index] for index in kept], wanted, seed=seed, limit=limit)
     return tuple(kept[n] for n in chosen)
 
 
@@ -102,25 +67,26 @@ def mutual(pairs: Sequence[tuple[T, T]], *, seed: int) -> tuple[int, ...]:
     (0, 1)
     """
     counts = Counter(pairs)
-    left = {pair: min(count, counts[pair[::-1]]) for pair, count in counts.items() if pair[0] != pair[1]}
+    room = {pair: min(count, counts[pair[::-1]]) for pair, count in counts.items() if pair[0] != pair[1]}
+    return tuple(_taken(pairs, room, f"{seed}/mutual"))
+
+
+def _taken(keys: Sequence[T], room: dict[T, int], name: str) -> list[int]:
+    """Take candidates in a random order as long as there is room for more of their key."""
     kept = []
-    for place in _shuffled(len(pairs), f"{seed}/mutual"):
-        if left.get(pairs[place], 0):
-            left[pairs[place]] -= 1
-            kept.append(place)
-    return tuple(sorted(kept))
+    for index in _shuffled(len(keys), name):
+        if room.get(keys[index], 0):
+            room[keys[index]] -= 1
+            kept.append(index)
+    return sorted(kept)
 
 
 def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
-    """Choose a foil's class for each caption so that captions and foils have the same distribution of classes.
+    """Choose foils' classes by position so that captions and foils have the same distribution of classes.
 
-    ``options`` are the classes that each candidate's foil may take; the candidate's own class is none of them.
-    Candidates that cannot be given one are dropped, until the foils of those that are left have exactly the classes of
-    their captions. What is left is the most that one round of matching after another leaves.
-
-    Returns: the foil's class by the position of the candidate, in ascending order.
-
-    Raises: ValueError if there are not as many options as classes.
+    ``options`` are the classes that each candidate's foil may take. Candidates that cannot be given one are dropped,
+    until the foils of those that are left have exactly the classes of their captions. What is left is the most that one
+    round of matching after another leaves.
 
     >>> dict(assigned("aabb", ["b", "b", "a", "a"], seed=0))
     {0: 'b', 1: 'b', 2: 'a', 3: 'a'}
@@ -130,21 +96,16 @@ def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int)
     random = quick_generator(f"{seed}/assigned")
     left = _shuffled(len(classes), f"{seed}/assigned order")
     while True:
-        room = Counter(classes[place] for place in left)
-        open_to = {place: [one for one in dict.fromkeys(options[place]) if one != classes[place]] for place in left}
+        room = Counter(classes[index] for index in left)
+        open_to = {index: [one for one in dict.fromkeys(options[index]) if one != classes[index]] for index in left}
         chosen = _matched(left, open_to, room, random)
         if len(chosen) == len(left):
             return dict(sorted(chosen.items()))
-        left = [place for place in left if place in chosen]
+        left = [index for index in left if index in chosen]
 
 
 def assigned_within(
-    classes: Sequence[T],
-    options: Sequence[Sequence[T]],
-    groups: Sequence[Hashable],
-    *,
-    seed: int,
-    smallest: int = 1,
+    classes: Sequence[T], options: Sequence[Sequence[T]], groups: Sequence[Hashable], *, seed: int, smallest: int = 1
 ) -> Mapping[int, T]:
     """Choose foils' classes as ``assigned`` does, within each group first and then among those that are left.
 
@@ -153,23 +114,28 @@ def assigned_within(
 
     A group is whatever may give the class away to a model that sees no image: people are counted in images without
     people, but nobody counts the zebras in images without zebras.
-
-    >>> dict(assigned_within("abc", ["bc", "ac", "ab"], ["dogs", "dogs", "cats"], seed=0))
-    {0: 'b', 1: 'a'}
     """
-    members: dict[Hashable, list[int]] = defaultdict(list)
-    for place, group in enumerate(groups):
-        members[group].append(place)
-    chosen: dict[int, T] = {}
-    for part in (part for part in members.values() if len(part) >= smallest):
-        chosen |= _of(classes, options, part, seed)
-    left = [place for place in range(len(classes)) if place not in chosen]
+    chosen = _in_groups(classes, options, groups, seed, smallest)
+    left = [index for index in range(len(classes)) if index not in chosen]
     return dict(sorted((chosen | _of(classes, options, left, seed)).items()))
 
 
-def _of(classes: Sequence[T], options: Sequence[Sequence[T]], places: Sequence[int], seed: int) -> dict[int, T]:
-    some = assigned([classes[place] for place in places], [options[place] for place in places], seed=seed)
-    return {places[n]: one for n, one in some.items()}
+def _in_groups(
+    classes: Sequence[T], options: Sequence[Sequence[T]], groups: Sequence[Hashable], seed: int, smallest: int
+) -> dict[int, T]:
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for index, group in enumerate(groups):
+        members[group].append(index)
+    chosen: dict[int, T] = {}
+    for part in members.values():
+        if len(part) >= smallest:
+            chosen |= _of(classes, options, part, seed)
+    return chosen
+
+
+def _of(classes: Sequence[T], options: Sequence[Sequence[T]], indexes: Sequence[int], seed: int) -> dict[int, T]:
+    some = assigned([classes[index] for index in indexes], [options[index] for index in indexes], seed=seed)
+    return {indexes[n]: one for n, one in some.items()}
 
 
 def near_within(
@@ -180,21 +146,11 @@ def near_within(
     Among these, a class is given to at most ``n + sqrt(n)`` foils if n captions have it, as a random draw may give it.
     That keeps far more candidates than an exact balance of rare classes does, and a classifier that learns from a part
     of the set finds no class more often true in it because the rest of the set has it false.
-
-    Returns: the foil's class by the position of the candidate, in ascending order.
-
-    >>> dict(near_within("aab", ["b", "b", "a"], ["dogs", "dogs", "cats"], seed=0))
-    {0: 'b', 1: 'b', 2: 'a'}
     """
-    members: dict[Hashable, list[int]] = defaultdict(list)
-    for place, group in enumerate(groups):
-        members[group].append(place)
-    chosen: dict[int, T] = {}
-    for part in members.values():
-        chosen |= _of(classes, options, part, seed)
-    left = [place for place in _shuffled(len(classes), f"{seed}/near order") if place not in chosen]
-    room = {one: n + round(sqrt(n)) for one, n in Counter(classes[place] for place in left).items()}
-    open_to = {place: [one for one in dict.fromkeys(options[place]) if one != classes[place]] for place in left}
+    chosen = _in_groups(classes, options, groups, seed, smallest=1)
+    left = [index for index in _shuffled(len(classes), f"{seed}/near order") if index not in chosen]
+    room = {one: n + round(sqrt(n)) for one, n in Counter(classes[index] for index in left).items()}
+    open_to = {index: [one for one in dict.fromkeys(options[index]) if one != classes[index]] for index in left}
     chosen |= _matched(left, open_to, room, quick_generator(f"{seed}/near"))
     return dict(sorted(chosen.items()))
 
@@ -203,29 +159,26 @@ def spread(options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
     """Choose a foil's class for each caption so that the foils' classes are as even as their options allow.
 
     Counting-adversarial gives its captions foils of 0 to 3 so. Candidates without options are left out.
-
-    >>> sorted(spread([(0, 1), (0, 1)], seed=0).values())
-    [0, 1]
     """
     random = quick_generator(f"{seed}/spread")
     used: Counter[T] = Counter()
     chosen: dict[int, T] = {}
-    for place in sorted(_shuffled(len(options), f"{seed}/spread order"), key=lambda one: len(options[one])):
-        if options[place]:
-            least = min(used[one] for one in options[place])
-            chosen[place] = random.choice([one for one in options[place] if used[one] == least])
-            used[chosen[place]] += 1
+    for index in sorted(_shuffled(len(options), f"{seed}/spread order"), key=lambda one: len(options[one])):
+        if options[index]:
+            least = min(used[one] for one in options[index])
+            chosen[index] = random.choice([one for one in options[index] if used[one] == least])
+            used[chosen[index]] += 1
     return dict(sorted(chosen.items()))
 
 
 def _shuffled(count: int, name: str) -> list[int]:
-    places = list(range(count))
-    quick_generator(name).shuffle(places)
-    return places
+    indexes = list(range(count))
+    quick_generator(name).shuffle(indexes)
+    return indexes
 
 
 def _matched(
-    places: Sequence[int], options: Mapping[int, Sequence[T]], room: Mapping[T, int], random: Random
+    indexes: Sequence[int], options: Mapping[int, Sequence[T]], room: Mapping[T, int], random: Random
 ) -> dict[int, T]:
     """Match as many candidates to classes as have room, by augmenting paths between classes (Kuhn 1955)."""
     free = Counter(room)
@@ -234,21 +187,19 @@ def _matched(
     movable: dict[tuple[T, T], dict[int, None]] = defaultdict(dict)
     reach: dict[T, dict[T, None]] = defaultdict(dict)
 
-    def hold(place: int, one: T) -> None:
-        """Choose an option for a place."""
-        chosen[place] = one
-        for other in options[place]:
-            movable[one, other][place] = None
+    def hold(index: int, one: T) -> None:
+        chosen[index] = one
+        for other in options[index]:
+            movable[one, other][index] = None
             reach[one][other] = None
 
-    def leave(place: int) -> None:
-        """Take the choice for a place back."""
-        one = chosen.pop(place)
-        for other in options[place]:
-            del movable[one, other][place]
+    def leave(index: int) -> None:
+        one = chosen.pop(index)
+        for other in options[index]:
+            del movable[one, other][index]
 
-    for place in places:
-        path = _path(random.sample(list(options[place]), len(options[place])), free, movable, reach)
+    for index in indexes:
+        path = _path(random.sample(list(options[index]), len(options[index])), free, movable, reach)
         if path is None:
             continue
         free[path[-1]] -= 1
@@ -256,7 +207,7 @@ def _matched(
             mover = next(iter(movable[held, into]))
             leave(mover)
             hold(mover, into)
-        hold(place, path[0])
+        hold(index, path[0])
     return chosen
 
 
@@ -266,7 +217,7 @@ def _path(
     movable: Mapping[tuple[T, T], Mapping[int, None]],
     reach: Mapping[T, Mapping[T, None]],
 ) -> list[T] | None:
-    """Return classes from one of ``starts`` to one with room; each can hand a candidate to the next."""
+    # Classes from one of ``starts`` to one with room; each can hand a candidate to the next.
     came: dict[T, T | None] = dict.fromkeys(starts)
     todo = deque(starts)
     while todo:
@@ -283,84 +234,54 @@ def _path(
     return None
 
 
-# Balance replacements: as many foils with q for p as with p for q, so that no word is more frequent on one side.
-
-
 def paired(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
     """Select foils so that each pair of classes occurs as often in one direction as in the other (VALSE, A.4).
 
-    The pairs take turns, so that a frequent pair does not crowd out the others, and each source is used once.
-
-    Args:
-        foils: n candidates; ``classes`` are what is replaced and what replaces it.
-        sources: n keys of what the candidates were made from, such as the id of a caption or an image.
-        seed: decides which candidates of a pair are taken.
-
-    Returns: the positions of the selected candidates, in increasing order.
-    Raises: ValueError if there are not as many sources as foils.
-
-    >>> from vlgate.perturb.foils.candidates import Foil
-    >>> made = [("on", "under"), ("under", "on"), ("on", "under"), ("in", "outside")]
-    >>> foils = [Foil(caption="", foil="", classes=classes, why="") for classes in made]
-    >>> [foils[place].classes for place in paired(foils, range(4), seed=0)].count(("on", "under"))
-    1
+    The pairs take turns, so that a frequent pair does not crowd out the others. Each source, such as a caption or an
+    image, is used once.
     """
     if len(foils) != len(sources):
         raise ValueError(f"len(foils)={len(foils)} and len(sources)={len(sources)} must be equal")
     queues: dict[tuple[str, str], list[int]] = {}
-    for place in np.random.default_rng(seed).permutation(len(foils)).tolist():
-        queues.setdefault(foils[place].classes, []).append(place)
+    for index in np.random.default_rng(seed).permutation(len(foils)).tolist():
+        queues.setdefault(foils[index].classes, []).append(index)
     open_pairs = sorted((one, other) for one, other in queues if one < other and (other, one) in queues)
     used: set[Hashable] = set()
     taken: list[int] = []
     while open_pairs:
         still = []
         for one, other in open_pairs:
-            found = _two(queues[one, other], queues[other, one], sources, used)
-            if found:
-                taken += found
+            two = _two(queues[one, other], queues[other, one], sources, used)
+            if two:
+                taken += two
                 still.append((one, other))
         open_pairs = still
     return tuple(sorted(taken))
 
 
 def _two(one: list[int], other: list[int], sources: Sequence[Hashable], used: set[Hashable]) -> list[int]:
-    """Take the next candidate of each direction and mark their sources as used; empty if a direction has none left."""
-    found: list[int] = []
+    two: list[int] = []
     for queue in (one, other):
         while queue and sources[queue[-1]] in used:
             queue.pop()
         if not queue:
-            used.difference_update(sources[place] for place in found)
+            used.difference_update(sources[index] for index in two)
             return []
-        found.append(queue.pop())
-        used.add(sources[found[-1]])
-    return found
+        two.append(queue.pop())
+        used.add(sources[two[-1]])
+    return two
 
 
 def matched(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
     """Select foils so that each class replaces others exactly as often as others replace it (VALSE, A.5).
 
     Classes need not be paired: "ride" may be replaced by "push", "push" by "pull" and "pull" by "ride". Such rings are
-    found by walks from class to class; a class without a way on is left out.
-
-    Args:
-        foils: n candidates; ``classes`` are what is replaced and what replaces it.
-        sources: n keys of what the candidates were made from; each source is used once, and has one class.
-        seed: decides the walks.
-
-    Returns: the positions of the selected candidates, in increasing order.
-
-    >>> from vlgate.perturb.foils.candidates import Foil
-    >>> made = [("ride", "push"), ("push", "pull"), ("pull", "ride"), ("push", "ride"), ("ride", "carry")]
-    >>> foils = [Foil(caption="", foil="", classes=classes, why="") for classes in made]
-    >>> matched(foils, [1, 2, 3, 2, 1], seed=0) in {(0, 1, 2), (0, 3)}
-    True
+    found by walks from class to class; a class without a way on is left out. Each source is used once.
     """
     ways: dict[str, dict[str, list[int]]] = {}
-    for place in np.random.default_rng(seed).permutation(len(foils)).tolist():
-        one, other = foils[place].classes
-        ways.setdefault(one, {}).setdefault(other, []).append(place)
+    for index in np.random.default_rng(seed).permutation(len(foils)).tolist():
+        one, other = foils[index].classes
+        ways.setdefault(one, {}).setdefault(other, []).append(index)
     taken: list[int] = []
     used: set[Hashable] = set()
     for start in list(ways):
@@ -384,8 +305,8 @@ def _walk(
             del ways[path.pop()]
             steps = steps[: max(0, len(path) - 1)]
             continue
-        place, other = step
-        steps.append(place)
+        index, other = step
+        steps.append(index)
         if other in path:
             ring = path.index(other)
             taken += steps[ring:]
@@ -399,19 +320,17 @@ def _walk(
 def _step(
     here: str, ways: Mapping[str, dict[str, list[int]]], sources: Sequence[Hashable], used: set[Hashable]
 ) -> tuple[int, str] | None:
-    found = ways[here]
-    while found:
-        other = next(iter(found))
-        places = found.pop(other)
-        while places and other in ways:
-            place = places.pop()
-            if sources[place] not in used:
-                found[other] = places  # back to the end, so that all classes take turns
-                return place, other
+    ways_on = ways[here]
+    while ways_on:
+        other = next(iter(ways_on))
+        indexes = ways_on.pop(other)
+        while indexes and other in ways:
+            index = indexes.pop()
+            if sources[index] not in used:
+                ways_on[other] = indexes  # back to the end, so that all classes take turns
+                return index, other
     return None
 
-
-# Choose one foil for each caption so that what foils put in is what captions have: p for q as often as q for p.
 
 Exchange = tuple[str, str]
 """What a caption has and what its foil has instead."""
@@ -421,48 +340,27 @@ def exchanged(groups: Sequence[Sequence[Foil]], *, seed: int) -> tuple[tuple[int
     """Choose at most one foil of each caption so that each word, with its quantifier, is as often true as false.
 
     A foil that puts "dogs" for "dog" is chosen only together with one that puts "dog" for "dogs", in another caption.
-    The rarest exchanges are served first; within one, and among equally rare ones, the seed decides.
-
-    Args:
-        groups: the foils of each caption, in the captions' order.
-        seed: decides what is chosen.
-
-    Returns: the caption's position and its foil, in the captions' order.
-
-    >>> one = Foil(caption="a dog", foil="a cat", classes=("dog", "cat"), why="")
-    >>> two = Foil(caption="a cat", foil="a dog", classes=("cat", "dog"), why="")
-    >>> len(exchanged([[one], [one], [two]], seed=1))
-    2
+    The rarest exchanges are served first.
     """
     pools: dict[Exchange, list[tuple[int, Foil]]] = {}
     random = quick_generator(f"{seed}/exchanged")
-    for place in random.sample(range(len(groups)), len(groups)):
-        for foil in groups[place]:
-            pools.setdefault(exchange(foil), []).append((place, foil))
+    for index in random.sample(range(len(groups)), len(groups)):
+        for foil in groups[index]:
+            pools.setdefault(exchange(foil), []).append((index, foil))
     chosen: dict[int, Foil] = {}
-    for pair in sorted(_both_ways(pools), key=lambda one: (min(len(pools[one]), len(pools[one[::-1]])), one)):
+    both_ways = [pair for pair in pools if pair[0] < pair[1] and pair[::-1] in pools]
+    for pair in sorted(both_ways, key=lambda one: (min(len(pools[one]), len(pools[one[::-1]])), one)):
         _take(pools[pair], pools[pair[::-1]], chosen)
     return tuple(sorted(chosen.items()))
 
 
 def exchange(foil: Foil) -> Exchange:
-    """Return what a caption has and what its foil has instead: the classes, with the quantifiers of a plurality foil.
-
-    >>> tags = {"direction": "sg2pl", "quantifiers": "a single/some"}
-    >>> exchange(Foil(caption="", foil="", classes=("dog", "dogs"), why="", tags=tags))
-    ('a single dog', 'some dogs')
-    """
+    """What a caption has and what its foil has instead: the classes, with the quantifiers of a plurality foil."""
     before, _, after = foil.tags.get("quantifiers", "/").partition("/")
     return f"{before} {foil.classes[0]}".strip(), f"{after} {foil.classes[1]}".strip()
 
 
-def _both_ways(pools: Iterable[Exchange]) -> list[Exchange]:
-    known = set(pools)
-    return [pair for pair in known if pair[0] < pair[1] and pair[::-1] in known]
-
-
 def _take(there: list[tuple[int, Foil]], back: list[tuple[int, Foil]], chosen: dict[int, Foil]) -> None:
-    """Add foils of both directions, one of each at a time, of captions that have none yet."""
     while True:
         one = next((item for item in there if item[0] not in chosen), None)
         two = next((item for item in back if item[0] not in chosen and (one is None or item[0] != one[0])), None)

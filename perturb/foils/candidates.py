@@ -8,8 +8,6 @@ from typing import Protocol
 
 from vlgate.types import FloatArray
 
-# What coreference is made from: a dialog about an image.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
@@ -25,9 +23,6 @@ class Dialog:
 
     caption: str
     turns: tuple[Turn, ...]
-
-
-# What a foil may need beside the parsed text: a protocol of one method for each.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,51 +46,35 @@ class GapFiller(Protocol):
     """A masked language model, such as SpanBERT."""
 
     def fill(self, gaps: Sequence[Gap], top: int) -> list[list[Filling]]:
-        """Return at most ``top`` fillings of each length for each gap, the most probable first."""
-        ...
+        """At most ``top`` fillings of each length for each gap, the most probable first."""
 
 
 class Entailment(Protocol):
-    """A model of natural language inference."""
-
     def infer(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        """Return the probabilities of entailment, neutral and contradiction for (premise, hypothesis), shape (n, 3)."""
-        ...
+        """Probabilities of entailment, neutral and contradiction of (premise, hypothesis), shape (n, 3)."""
 
 
 class Grammaticality(Protocol):
     """A judge of grammaticality, such as a classifier that was trained on CoLA."""
 
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
-        """Return a score in 0..1 for each text, shape (n,); higher is more grammatical."""
-        ...
+        """A score in 0..1 for each text, shape (n,); higher is more grammatical."""
 
 
 class TextEncoder(Protocol):
-    """A model of sentence similarity."""
-
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """Return unit vectors, shape (n, d); their products are cosines."""
-        ...
+        """Unit vectors, shape (n, d); their products are cosines."""
 
 
 class TextModel(Protocol):
-    """A language model that scores texts without an image."""
-
     def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Return perplexities, shape (n,); lower is more plausible."""
-        ...
+        """Perplexities, shape (n,); lower is more plausible."""
 
 
 class WordTable(Protocol):
     """A table of numbers by word, such as frequencies or concreteness ratings."""
 
-    def value(self, word: str) -> float | None:
-        """Return the number of a word in lower case, or None if the table does not have it."""
-        ...
-
-
-# What a perturbation of a caption gives: candidates with their reasons, and reasons why there are none.
+    def value(self, word: str) -> float | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +117,7 @@ Candidate = Foil | SentenceSet | Swap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Perturbed:
     """The candidates made from one input, and a short reason for each part of it that gave none.
 
     Reasons are constant texts ("no noun phrase", "the noun has no plural"), so that they can be counted.
@@ -146,3 +125,11 @@ class Found:
 
     candidates: tuple[Candidate, ...] = ()
     refused: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, *outcomes: Candidate | str) -> Perturbed:
+        """Sort what the parts of an input gave: a text is the reason why a part gave none."""
+        return cls(
+            candidates=tuple(outcome for outcome in outcomes if not isinstance(outcome, str)),
+            refused=tuple(outcome for outcome in outcomes if isinstance(outcome, str)),
+        )

@@ -8,12 +8,12 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from vlgate.perturb.foils.balance import even_within
-from vlgate.perturb.foils.candidates import Dialog, Foil, Found, Turn
+from vlgate.perturb.foils.candidates import Dialog, Foil, Perturbed
 from vlgate.perturb.text.parsed import Parsed, Token
+from vlgate.perturb.word_lists import words
 from vlgate.seeds import quick_generator
 
 # Whether a pronoun of a question about an image has what it stands for in the image's caption.
-#
 # A check by number and gender, not a resolution. "she" needs one person in the caption who may be female, "they" one
 # noun in the plural, which comes first or belongs to a word for a group, "it" a thing that comes first. Questions
 # about the image as a whole need none: its colours, the weather, the time of day, inside or outside.
@@ -25,37 +25,9 @@ IT = frozenset({"it", "its", "itself", "this", "that"})
 PRONOUNS = HE | SHE | THEY | IT
 """The pronouns that a question is taken for: those of the release's records, among them "both", not "i" and "you"."""
 
-MALE = frozenset(
-    (
-        *("man", "boy", "guy", "gentleman", "male", "groom", "father", "dad", "husband", "son", "king", "waiter"),
-        *("businessman", "fireman", "policeman", "cowboy", "dude", "grandfather", "brother"),
-    )
-)
-FEMALE = frozenset(
-    (
-        *("woman", "girl", "lady", "female", "bride", "mother", "mom", "wife", "daughter", "queen", "waitress"),
-        *("businesswoman", "ballerina", "grandmother", "sister"),
-    )
-)
-NEUTRAL = frozenset(
-    (
-        *("person", "child", "kid", "baby", "toddler", "player", "skier", "snowboarder", "skateboarder", "surfer"),
-        *("rider", "batter", "pitcher", "catcher", "skater", "chef", "cook", "officer", "biker", "cyclist", "worker"),
-        *(
-            "driver",
-            "someone",
-            "individual",
-            "student",
-            "teenager",
-            "adult",
-            "teen",
-            "infant",
-            "motorcyclist",
-            "soldier",
-        ),
-        *("baseman", "athlete", "referee", "umpire", "boarder", "farmer", "performer", "clown", "jockey", "hitter"),
-    )
-)
+MALE = words("he")
+FEMALE = words("she")
+NEUTRAL = words("he or she")
 _PERSONS = MALE | FEMALE | NEUTRAL
 _SCENE = re.compile(
     r"(?:is|are|does|was) (?:it|this|that)"
@@ -67,22 +39,18 @@ _SCENE = re.compile(
     r"(?: (?:a|in|out|outside|there|the|photo|photograph|picture|image|pic|shot|day|today|here))*"
 )
 _GROUPS = frozenset({"couple", "group", "pair", "family", "crowd", "team", "herd", "flock", "bunch", "several"})
-_WHOLE = frozenset(
-    {"photo", "picture", "image", "pic", "photograph", "view", "shot", "closeup", "close", "scene", "front"}
-)
+_WHOLE = frozenset("photo picture image pic photograph view shot closeup close scene front".split())
 
 
 def of_the_image(question: Parsed) -> bool:
-    """Return whether a question asks about the image as a whole: "is it sunny", "is this photo in color"."""
     asked = question.text.strip().lower().rstrip(" ?.!")
     return _SCENE.fullmatch(asked) is not None or bool({token.lower for token in question.tokens} & _WHOLE)
 
 
 def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
-    """Return why a pronoun of the question may stand for something that the caption does not name; empty if not.
+    """Why a pronoun may stand for something that the caption does not name; empty if not.
 
-    ``before`` is what was said in the dialog until then. If it names a thing that the caption does not, "it" and "they"
-    may stand for that thing, and the question is refused.
+    If the dialog ``before`` names a thing that the caption does not, "it" and "they" may stand for that thing.
     """
     asked = question.text.strip().lower().rstrip(" ?.!")
     if caption.tokens[:1] and caption.tokens[0].tag == "VB" and caption.tokens[0].lower != "close":
@@ -103,9 +71,8 @@ def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
 
 
 def _nouns(caption: Parsed) -> tuple[Token, ...]:
-    """Return the heads of the caption's noun phrases, without words for the image."""
-    found = tuple(token for token in caption.tokens if token.tag in {"NN", "NNS"} and token.dep != "compound")
-    return tuple(token for token in found if token.lower not in _WHOLE)
+    heads = tuple(token for token in caption.tokens if token.tag in {"NN", "NNS"} and token.dep != "compound")
+    return tuple(token for token in heads if token.lower not in _WHOLE)
 
 
 def _person(nouns: tuple[Token, ...], fitting: frozenset[str]) -> str:
@@ -141,7 +108,6 @@ def _other_things(before: str, caption: Parsed) -> bool:
 
 
 # Whether the answer to a yes-no question of a dialog can be relied on, so that the other answer is wrong.
-#
 # Questions of a dialog are typed in a hurry, and 23 % of VALSE's coreference records are not valid. Most of these
 # answer "no" to what a thing may also be called ("is it a sub sandwich?"), or ask for a degree ("is it a big tv?").
 
@@ -172,7 +138,7 @@ _IMAGE = re.compile(
 
 
 def uncertain(question: Parsed, answer: str) -> str:
-    """Return why the opposite of an answer may be as right as the answer; empty if it is not.
+    """Why the opposite of an answer may be as right as the answer; empty if it is not.
 
     A "no" is taken if the question is about the image as a whole (its colours, the weather, inside or outside) or has a
     verb ("is he wearing a hat?"), but not if it asks what a thing is called ("is it a kitten?").
@@ -215,11 +181,10 @@ def _grammatical(question: Parsed) -> bool:
 
 
 # Coreference: "a woman on a motorcycle. is she wearing a helmet? yes." against "no." (VALSE, section 3.6 and A.6).
-#
 # Caption and foil are the caption of an image, a question of a dialog about it, and its answer cut down to "yes" or
 # "no", in lower case as in the release. The release takes any question with a pronoun, and 77 % of its records are
 # valid. ``coreference`` also asks whether the pronoun has an antecedent in the caption and whether the answer can be
-# relied on (``dialogs/``); with ``checked=False`` it does as the release.
+# relied on; with ``checked=False`` it does as the release.
 
 INSTRUMENTS: Mapping[str, str] = MappingProxyType({"train": "coreference-standard", "val": "coreference-clean"})
 """The instrument by VisDial's split; models that were trained on VisDial know the dialogs of the first."""
@@ -233,87 +198,71 @@ _END = " \t\n.,;:!?"
 
 
 def posed(caption: str, question: str, answer: str) -> Foil | str:
-    """Say caption, question and answer as one text, and the foil with the other answer.
-
-    ``classes`` of the foil are the answers.
-
-    Returns: the foil, or a short reason why there is none.
+    """Say caption, question and answer as one text, and the foil with the other answer; a reason if there is none.
 
     >>> posed("A woman on a motorcycle.", "is she wearing a helmet", "Yes, she is").foil
     'a woman on a motorcycle. is she wearing a helmet? no.'
     """
-    found = _ANSWER.match(answer.strip())
+    match = _ANSWER.match(answer.strip())
     scene, asked = caption.strip(_END).lower(), question.strip(_END).lower()
-    if found is None:
+    if match is None:
         return "the answer does not begin with yes or no"
     if not scene or not asked:
         return "an empty caption or question"
     if not set(re.findall(r"\w+", asked)) & PRONOUNS:
         return "no pronoun"
-    word = found["word"].lower()
+    word = match["word"].lower()
     text, other = f"{scene}. {asked}?", _OPPOSITE[word]
     why = f'The answer in the dialog is "{word}", and the foil says "{other}".'
     return Foil(caption=f"{text} {word}.", foil=f"{text} {other}.", classes=(word, other), why=why)
 
 
-def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *, checked: bool = True) -> Found:
+def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *, checked: bool = True) -> Perturbed:
     """Make a candidate of each turn of a dialog that has a pronoun in its question and yes or no for an answer.
 
-    ``caption`` and ``questions`` are the dialog's texts, parsed. The tag ``antecedent`` says what a question is about:
-    the "image" as a whole ("is it sunny"), or what its "caption" names. Choose among the candidates of all dialogs with
-    ``selected``, so that half of the captions say yes.
-
-    Raises: ValueError if there are not as many questions as turns.
+    ``caption`` and ``questions`` are the dialog's texts, parsed. The tag ``antecedent`` is "image" if a question is
+    about the image as a whole ("is it sunny"), else "caption". ``selected`` chooses among those of all dialogs.
     """
     if len(questions) != len(dialog.turns):
         raise ValueError(f"len(questions)={len(questions)!r} must be len(dialog.turns)={len(dialog.turns)!r}")
-    made: list[Foil] = []
-    refused: list[str] = []
-    for place, (turn, question) in enumerate(zip(dialog.turns, questions, strict=True)):
-        one = posed(dialog.caption, turn.question, turn.answer)
-        reason = one if isinstance(one, str) else ""
-        if not reason and checked:
-            reason = uncertain(question, turn.answer) or without_antecedent(
-                question, caption, _said(dialog.turns[:place])
-            )
-        if reason or isinstance(one, str):
-            refused.append(reason)
-        else:
-            made.append(replace(one, tags={"antecedent": "image" if of_the_image(question) else "caption"}))
-    return Found(candidates=tuple(made), refused=tuple(refused))
+    outcomes: list[Foil | str] = []
+    said: list[str] = []
+    for turn, question in zip(dialog.turns, questions, strict=True):
+        foil = posed(dialog.caption, turn.question, turn.answer)
+        if isinstance(foil, Foil) and checked:
+            foil = uncertain(question, turn.answer) or without_antecedent(question, caption, " ".join(said)) or foil
+        if isinstance(foil, Foil):
+            foil = replace(foil, tags={"antecedent": "image" if of_the_image(question) else "caption"})
+        outcomes.append(foil)
+        said.append(f"{turn.question} {turn.answer}")
+    return Perturbed.of(*outcomes)
 
 
 def selected(
     candidates: Sequence[Foil], *, seed: int, limit: int | None = None, image_share: float = IMAGE_SHARE
 ) -> tuple[int, ...]:
-    """Choose candidates of which half say yes, and so, as far as possible, of each question that several dialogs have.
+    """Choose candidates of which half say yes, and so, as far as possible, of each question of several dialogs.
 
     At most ``image_share`` of the chosen ones ask about the image as a whole: their "it" needs no antecedent.
-
-    Returns: the positions of the chosen candidates, in ascending order.
     """
     answers = [one.classes[0] for one in candidates]
     questions = [one.caption.rpartition("? ")[0].rpartition(". ")[2] for one in candidates]
     left = list(range(len(candidates)))
     while True:
-        some, asked = [answers[place] for place in left], [questions[place] for place in left]
+        some, asked = [answers[index] for index in left], [questions[index] for index in left]
         chosen = [left[n] for n in even_within(some, asked, ("yes", "no"), seed=seed, limit=limit)]
-        whole = [place for place in chosen if candidates[place].tags["antecedent"] == "image"]
+        whole = [index for index in chosen if candidates[index].tags["antecedent"] == "image"]
         if len(whole) <= image_share * len(chosen):
             return tuple(chosen)
         room = int(image_share / (1 - image_share) * (len(chosen) - len(whole)) + 1e-9)  # 1/3 is not exact
-        rest = [place for place in left if candidates[place].tags["antecedent"] != "image"]
-        more = sum(1 if answers[place] == "no" else -1 for place in rest)
+        rest = [index for index in left if candidates[index].tags["antecedent"] != "image"]
+        more = sum(1 if answers[index] == "no" else -1 for index in rest)
         quick_generator(f"{seed}/whole images").shuffle(whole)
         left = sorted((*rest, *_some(whole, answers, min(room, len(whole) - 1), more)))
 
 
 def _some(whole: Sequence[int], answers: Sequence[str], room: int, more: int) -> Sequence[int]:
     """Take ``room`` of the places in ``whole``, with ``more`` times "yes" than "no" as far as there are so many."""
-    places = {answer: [place for place in whole if answers[place] == answer] for answer in ("yes", "no")}
-    yes = min(len(places["yes"]), max(room - len(places["no"]), (room + more) // 2, 0), room)
-    return (*places["yes"][:yes], *places["no"][: room - yes])
-
-
-def _said(turns: Sequence[Turn]) -> str:
-    return " ".join(f"{turn.question} {turn.answer}" for turn in turns)
+    indexes = {answer: [index for index in whole if answers[index] == answer] for answer in ("yes", "no")}
+    yes = min(len(indexes["yes"]), max(room - len(indexes["no"]), (room + more) // 2, 0), room)
+    return (*indexes["yes"][:yes], *indexes["no"][: room - yes])

@@ -11,12 +11,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 
 from vlgate.perturb.ontology.nouns import Number
 from vlgate.perturb.text.grammar import plural
 from vlgate.perturb.text.sentences import Verb, active, bare_or_a, number_of, read_predicate
+from vlgate.perturb.word_lists import words
 
 PLACE = "place"
 NO_PART = "the words before the role say no part in the action"
@@ -25,9 +25,7 @@ NO_PART = "the words before the role say no part in the action"
 _ROLE = re.compile(r"[A-Z][A-Z0-9-]+\b")
 _DETERMINERS = frozenset(("a", "an", "the", "some", "his", "her", "its", "their", "one's", "another", "any", "of"))
 # A photograph has one of each of these: "the ground", not "a ground".
-_ONLY = frozenset(
-    ("ground", "floor", "sky", "sun", "moon", "air", "sea", "ocean", "earth", "horizon", "wind", "outdoors")
-)
+_ONLY = frozenset("ground floor sky sun moon air sea ocean earth horizon wind outdoors".split())
 _SAME_IN_BOTH = frozenset(("sheep", "deer", "fish", "aircraft", "moose", "bison", "trout", "salmon", "swine"))
 _SINGULAR_IN_S = ("ss", "us", "is")
 
@@ -48,7 +46,6 @@ class RoleVerb:
     similar: str = ""
 
     def verb(self, role: str) -> Verb:
-        """Return the verb with the words before a role."""
         return Verb(base=self.base, rest=self.before[role])
 
 
@@ -64,28 +61,23 @@ class Frame:
 
 @cache
 def role_verb(name: str, abstract: str, similar: str = "") -> RoleVerb | None:
-    """Read a verb from its template.
+    """Read a verb from its name, a participle, and its template, in which roles are in capital letters.
 
-    Args:
-        name: the name in the space, a participle: "drinking".
-        abstract: the template, its roles in capital letters.
-        similar: the verb's FrameNet frame.
-
-    Returns: the verb; None if no verb follows the first role, or no role follows the verb.
+    Returns: None if no verb follows the first role, or no role follows the verb.
 
     >>> drinking = role_verb("drinking", "the AGENT drinks a LIQUID from a CONTAINER at a PLACE")
     >>> drinking.base, dict(drinking.before)
     ('drink', {'liquid': '', 'container': 'from', 'place': 'at'})
     """
     predicate = read_predicate(name)
-    found = list(_ROLE.finditer(abstract))
-    if predicate is None or len(found) < 2 or predicate.verb.rest:
+    matches = list(_ROLE.finditer(abstract))
+    if predicate is None or len(matches) < 2 or predicate.verb.rest:
         return None
-    between = [abstract[one.end() : other.start()].lower().split() for one, other in pairwise(found)]
+    between = [abstract[one.end() : other.start()].lower().split() for one, other in pairwise(matches)]
     if not between[0]:
         return None
     between[0] = between[0][1:]  # without the verb itself
-    roles = tuple(one[0].lower() for one in found)
+    roles = tuple(one[0].lower() for one in matches)
     words = [" ".join(word for word in some if word not in _DETERMINERS) for some in between]
     return RoleVerb(
         name=name,
@@ -98,18 +90,7 @@ def role_verb(name: str, abstract: str, similar: str = "") -> RoleVerb | None:
 
 
 def frame_of(verb: RoleVerb, roles: Mapping[str, str]) -> Frame | None:
-    """Return the frame of an image with the agent and the first other role that is filled; the place comes last.
-
-    Args:
-        verb: the verb of the image.
-        roles: the nouns by role; an empty or missing noun is a role that the image does not show.
-
-    Returns: the frame, or None if the agent or every other role is empty.
-
-    >>> jumping = role_verb("jumping", "the AGENT jumps over an OBSTACLE at a PLACE")
-    >>> frame_of(jumping, {"agent": "dog", "obstacle": "", "place": "park"}).role
-    'place'
-    """
+    """The frame of an image with the agent and the first other role that is filled; the place comes last."""
     order = sorted(verb.roles, key=lambda role: role == PLACE)
     role = next((one for one in order if roles.get(one)), None)
     if role is None or not roles.get(verb.agent):
@@ -118,16 +99,10 @@ def frame_of(verb: RoleVerb, roles: Mapping[str, str]) -> Frame | None:
 
 
 def realised(frame: Frame) -> str | None:
-    """Return the sentence of a frame, in the simple present and the active voice.
+    """The sentence of a frame in the simple present; None if the number of a noun is not certain.
 
     Nouns take the indefinite article, mass nouns and plurals none, and things of which there is one ("ground") the
-    definite. A means of travel behind "by" has none ("commutes by bicycle"). The verb agrees with its subject.
-
-    Returns: the sentence; None if the number of a noun is not certain.
-
-    >>> riding = role_verb("riding", "the AGENT rides a VEHICLE at a PLACE")
-    >>> realised(Frame(verb=riding, agent="people", role="vehicle", other="elephant"))
-    'People ride an elephant.'
+    definite. A means of travel behind "by" has none ("commutes by bicycle").
     """
     number = noun_number(frame.agent)
     subject, other = _phrase(frame.agent), _goal(frame)
@@ -138,14 +113,10 @@ def realised(frame: Frame) -> str | None:
 
 
 def is_participant(frame: Frame) -> bool:
-    """Return whether the second role takes part in the action, as far as the words before it tell.
+    """Whether the second role takes part in the action, as far as the words before it tell.
 
     What something is done for, as or about may be no part of it ("lectures as a student"), and "by" stands before a
     means ("disembarks by boat") but in "travels by train". Some verbs take no object at all.
-
-    >>> lecturing = role_verb("lecturing", "the AGENT lectures as a THING at a PLACE")
-    >>> is_participant(Frame(verb=lecturing, agent="professor", role="thing", other="student"))
-    False
     """
     word = frame.verb.before[frame.role].split()[-1:]
     if not word and frame.verb.base in _WITHOUT_OBJECT:
@@ -155,45 +126,25 @@ def is_participant(frame: Frame) -> bool:
     return word not in (["as"], ["about"], ["of"]) and (word != ["by"] or frame.verb.base in _PLACED_BY | _TRAVEL)
 
 
-def swapped(frame: Frame) -> Frame:
-    """Return the frame with the nouns of its two roles exchanged."""
-    return Frame(verb=frame.verb, agent=frame.other, role=frame.role, other=frame.agent)
-
-
 @cache
 def noun_number(noun: str) -> Number | None:
-    """Return the number of a noun that names a kind: a WordNet lemma is a singular unless it only is a plural.
-
-    >>> [noun_number(noun) for noun in ("man", "people", "water", "sheep", "trousers", "killer whale")]
-    ['singular', 'plural', 'mass', 'singular', 'plural', 'singular']
-    """
+    # A WordNet lemma is a singular unless it only is a plural.
     word = noun.lower().partition(" of ")[0].rpartition(" ")[2]
     if word in _SAME_IN_BOTH:
         return "singular"
-    if word in _mass_nouns():
+    if word in words("mass noun"):
         return "mass"
-    found = number_of(noun) or number_of(word)
-    if found is not None:
-        return found
+    number = number_of(noun) or number_of(word)
+    if number is not None:
+        return number
     if not word.isalpha() or (word.endswith("s") and not word.endswith(_SINGULAR_IN_S)):
         return None
     return "singular" if plural(word) != word else None
 
 
-@cache
-def _mass_nouns() -> frozenset[str]:
-    lines = files(__package__).joinpath("mass_nouns.txt").read_text(encoding="utf-8").splitlines()
-    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
-
-
-_WITHOUT_OBJECT = frozenset(
-    """arrive boat camp commute complain crouch drool fall float garden giggle glare kneel lean leap lie mourn panhandle
-    pee pounce preach rot sit sleep slip slouch sneeze sniffle stand stumble telephone urinate vomit wait""".split()  # noqa: SIM905
-)
-_SEEKING = frozenset(("search", "forage", "look", "wait", "reach", "hunt", "beg", "dig", "fish", "shop", "ask", "dive"))
-_PLACED_BY = frozenset(
-    ("sit", "stand", "lie", "kneel", "wait", "pass", "walk", "run", "sleep", "camp", "crouch", "stop")
-)
+_WITHOUT_OBJECT = words("verb without object")
+_SEEKING = frozenset("search forage look wait reach hunt beg dig fish shop ask dive".split())
+_PLACED_BY = frozenset("sit stand lie kneel wait pass walk run sleep camp crouch stop".split())
 _TRAVEL = frozenset(("commute", "travel", "arrive", "come", "go", "leave", "return", "tour", "migrate"))
 
 

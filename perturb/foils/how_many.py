@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from vlgate.perturb.foils.balance import assigned_within, capped, even_within, spread
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.how_many_frames import Form, Frame, framed
 from vlgate.perturb.foils.how_many_questions import KINDS, asked, in_plural, written
+from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.grammar import capitalised_like, plural, with_article
 from vlgate.perturb.text.parsed import Parsed
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
-
-# Read the numeral of an answer: "2", "Two.", "None.".
 
 LARGEST = 99
 """The largest number that an answer may have; larger ones are guesses."""
@@ -24,11 +23,7 @@ _VALUES = {word: value for value, word in enumerate(NUMBER_WORDS)} | {"none": 0}
 
 
 def numeral(answer: str) -> int | None:
-    """Return the number that an answer consists of, or None if it has other words or a number above ``LARGEST``.
-
-    >>> [numeral(answer) for answer in ("2", "Two.", "None.", "2 or 3", "a few", "1000")]
-    [2, 2, 0, None, None, None]
-    """
+    """The number that an answer consists of, or None if it has other words or a number above ``LARGEST``."""
     word = answer.strip().rstrip(".!").strip().lower()
     if re.fullmatch(r"[0-9]{1,2}", word):
         return int(word)
@@ -36,7 +31,6 @@ def numeral(answer: str) -> int | None:
 
 
 # Turn how-many questions with a numeral for an answer into statements that can be said with any number.
-#
 # The templates are those of VALSE (appendix A.1, after Parcalabescu et al. 2021): "There are N animals shown". If
 # their output is not English, another form is taken: an adjective goes before its noun ("3 green vegetables"), "have"
 # becomes "with" ("3 bottles with blue caps"), other verbs go into a relative clause ("3 buildings that surround the
@@ -62,7 +56,7 @@ class Statement:
     form: Form
 
     def said(self, quantifier: str, *, one: bool = False) -> str | None:
-        """Return the sentence with a quantifier, which may be empty, or None if it has no wording for one."""
+        """The sentence with a quantifier, which may be empty, or None if it has no wording for one."""
         frame = self.one if one else self.many
         if frame is None:
             return None
@@ -71,10 +65,6 @@ class Statement:
 
 
 def statement(question: Parsed, answer: str) -> Statement | str:
-    """Turn a how-many question and its answer into a statement.
-
-    Returns: the statement, or a short reason why there is none.
-    """
     number = numeral(answer)
     if number is None:
         return "the answer is not a numeral"
@@ -92,47 +82,38 @@ def statement(question: Parsed, answer: str) -> Statement | str:
 
 
 # Existence: "There are no animals shown" against "There are animals shown" (VALSE, section 3.1 and appendix A.1).
-#
 # Both come from a how-many question whose answer is a numeral. From zero the caption says "no"; from another number it
 # says that there are some, in the number of the answer: "There is a dog".
 
 _WORDS = ("0", "more")
 
 
-def existence(question: Parsed, answer: str, *, singular: bool = False) -> Found:
+def existence(question: Parsed, answer: str, *, singular: bool = False) -> Perturbed:
     """Make a caption and a foil about whether there are any, from a how-many question and its answer.
 
     With ``singular`` an answer of zero is said in the singular, "There is no dog", if there is a wording for it. In the
     release only the answer one has the singular, so that "There is a dog" is always true; in a set in which some zeros
-    are singular, the number of the noun gives nothing away.
-
-    The tag ``provenance`` says which way the foil goes, as in the release: "zero_to_something" or "something_to_zero".
+    are singular, the number of the noun gives nothing away. The tag ``provenance`` is the release's.
     """
     made = statement(question, answer)
     if isinstance(made, str):
-        return Found(refused=(made,))
-    reason = _unfit(made, question)
-    if reason:
-        return Found(refused=(reason,))
+        return Perturbed.of(made)
+    if reason := _unfit(made, question):
+        return Perturbed.of(reason)
     zero = made.number == 0
     one = made.number == 1 or (zero and singular and made.one is not None)
     nothing, something = made.said("no", one=one), _something(made, one=one)
     if nothing is None or something is None:
-        return Found(refused=("no wording for one",))
+        return Perturbed.of("no wording for one")
     caption, foil = (nothing, something) if zero else (something, nothing)
     why = f"The answer is {made.number}: there are {'none' if zero else 'some'}, and the foil says the opposite."
     classes = _WORDS if zero else _WORDS[::-1]
-    provenance = "zero_to_something" if zero else "something_to_zero"
-    return Found(
-        candidates=(Foil(caption=caption, foil=foil, classes=classes, why=why, tags={"provenance": provenance}),)
-    )
+    tags = {"provenance": "zero_to_something" if zero else "something_to_zero"}
+    return Perturbed.of(Foil(caption=caption, foil=foil, classes=classes, why=why, tags=tags))
 
 
 def selected_existence(candidates: Sequence[Foil], *, seed: int, limit: int | None = None) -> tuple[int, ...]:
-    """Choose candidates of which half come from zero, and of which no noun is much more often there than not.
-
-    Returns: the positions of the chosen candidates, in ascending order.
-    """
+    """Choose positions: half come from zero, and no noun is much more often there than not."""
     ways = [one.tags["provenance"] for one in candidates]
     nouns = [_first_noun(one) for one in candidates]
     return even_within(ways, nouns, ("zero_to_something", "something_to_zero"), seed=seed, limit=limit)
@@ -143,8 +124,8 @@ _QUANTIFIED = re.compile(r"(?:there (?:is|are) )?(?:no |an? )?(?P<word>[\w-]+)",
 
 def _first_noun(made: Foil) -> str:
     """Return the first word behind the quantifier, in the plural if it has one: the noun, or an adjective of it."""
-    found = _QUANTIFIED.match(min(made.caption, made.foil, key=len))
-    word = found["word"].lower() if found else made.caption
+    match = _QUANTIFIED.match(min(made.caption, made.foil, key=len))
+    word = match["word"].lower() if match else made.caption
     return plural(word) or word
 
 
@@ -154,28 +135,23 @@ def _something(made: Statement, *, one: bool) -> str | None:
     if made.one is None:
         return None
     before, behind = made.one
-    return Statement(number=1, noun=made.noun, one=(before, with_article(behind)), many=made.many, form=made.form).said(
-        "", one=True
-    )
+    return replace(made, number=1, one=(before, with_article(behind))).said("", one=True)
 
 
 def _unfit(made: Statement, question: Parsed) -> str:
-    """Return why a statement of a number has no counterpart about existence; empty if it has one."""
     words = {token.lower for token in question.tokens}
     noun = made.noun.lower().split()
-    checks = (
+    return first(
         (made.form == "group", "a part of a group is counted"),
-        (words & {"not", "no", "without"}, "negated"),
-        (set(noun) & KINDS, "kinds are counted"),
+        (bool(words & {"not", "no", "without"}), "negated"),
+        (bool(set(noun) & KINDS), "kinds are counted"),
         ("and" in noun, "two nouns are counted"),
         (noun[0] in {"different", "various", "several"}, "the noun says that there are several"),
         (made.form == "clause" and "been" not in words, "what can be is not what is there"),
     )
-    return next((reason for found, reason in checks if found), "")
 
 
 # Counting: "There are exactly 4 wheels" against another number (VALSE, section 3.3 and appendix A.3).
-#
 # The statements come from how-many questions; which number a foil takes depends on the whole set, so that a candidate
 # is made in two steps: ``countable`` for one question, and ``balanced``, ``adversarial`` or ``small`` for all of them.
 
@@ -190,10 +166,6 @@ _FEW = 25  # of 1,022 candidates a text-only classifier then ranks 46 in 100 rig
 
 
 def countable(question: Parsed, answer: str) -> Statement | str:
-    """Turn a how-many question into a statement of an exact number.
-
-    Returns: the statement, or a short reason why there is none.
-    """
     made = statement(question, answer)
     if isinstance(made, str):
         return made
@@ -203,28 +175,22 @@ def countable(question: Parsed, answer: str) -> Statement | str:
 
 
 def counted(made: Statement, number: int) -> str | None:
-    """Return the statement with an exact number, or None if it has no wording for one.
-
-    A statement of zero is said with the numeral: "There are exactly 0 cups".
-    """
+    """The statement with an exact number, also "exactly 0 cups", or None if it has no wording for one."""
     return made.said(f"exactly {number}", one=number == 1)
 
 
 def balanced(statements: Sequence[Statement], *, seed: int, cap: int = CAP) -> Mapping[int, Foil]:
-    """Make foils whose numbers have the same distribution as the captions', with at most ``cap`` captions of a number.
+    """Make foils whose numbers are distributed as the captions', by the position of their statement.
 
-    So it is for each noun that is counted, too, as far as its numbers allow.
-
-    Returns: candidates by the position of their statement.
+    So it is for each noun that is counted, too, as far as its numbers allow. A number has at most ``cap`` captions.
     """
     kept = capped([one.number for one in statements], cap, seed=seed)
     return _exchanged(statements, kept, seed=seed, smallest=_FEW)
 
 
 def small(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CAP) -> Mapping[int, Foil]:
-    """Make foils as ``balanced`` does, from captions of 0 to 3 with foils of 0 to 3."""
-    low = [place for place, one in enumerate(statements) if one.number in SMALL]
-    kept = [low[n] for n in capped([statements[place].number for place in low], cap, seed=seed)]
+    low = [index for index, one in enumerate(statements) if one.number in SMALL]
+    kept = [low[n] for n in capped([statements[index].number for index in low], cap, seed=seed)]
     return _exchanged(statements, kept, seed=seed, smallest=1)
 
 
@@ -233,9 +199,9 @@ def adversarial(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CA
 
     A model that prefers frequent numbers prefers the foils. The larger number is always the caption's.
     """
-    high = [place for place, one in enumerate(statements) if one.number > SMALL[-1]]
-    kept = [high[n] for n in capped([statements[place].number for place in high], cap, seed=seed)]
-    chosen = spread([_sayable(statements[place], SMALL) for place in kept], seed=seed)
+    high = [index for index, one in enumerate(statements) if one.number > SMALL[-1]]
+    kept = [high[n] for n in capped([statements[index].number for index in high], cap, seed=seed)]
+    chosen = spread([_sayable(statements[index], SMALL) for index in kept], seed=seed)
     return {kept[n]: _foil(statements[kept[n]], number) for n, number in chosen.items()}
 
 
@@ -248,10 +214,10 @@ INSTRUMENTS: Mapping[str, Selection] = MappingProxyType(
 
 
 def _exchanged(statements: Sequence[Statement], kept: Sequence[int], *, seed: int, smallest: int) -> Mapping[int, Foil]:
-    numbers = [statements[place].number for place in kept]
+    numbers = [statements[index].number for index in kept]
     present = sorted(set(numbers))
-    options = [_sayable(statements[place], present) for place in kept]
-    nouns = [statements[place].noun for place in kept]
+    options = [_sayable(statements[index], present) for index in kept]
+    nouns = [statements[index].noun for index in kept]
     chosen = assigned_within(numbers, options, nouns, seed=seed, smallest=smallest)
     return {kept[n]: _foil(statements[kept[n]], number) for n, number in chosen.items()}
 

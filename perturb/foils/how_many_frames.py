@@ -21,76 +21,11 @@ from vlgate.perturb.foils.how_many_questions import (
 )
 from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Token
+from vlgate.perturb.word_lists import words
 
-# Which words can follow the noun of "There are # nouns", and which would make a sentence that is not English.
-
-_PLACES = frozenset(
-    {"on", "in", "at", "to", "behind", "near", "under", "above", "beside", "below", "beneath", "inside"}
-)
+_PLACES = frozenset("on in at to behind near under above beside below beneath inside".split())
 # Singular nouns that stand without an article behind a preposition of place: idioms, and names of stuff.
-_BARE = frozenset(
-    (
-        *(
-            "display",
-            "color",
-            "colour",
-            "top",
-            "front",
-            "back",
-            "night",
-            "day",
-            "sight",
-            "tap",
-            "motion",
-            "fire",
-            "flight",
-        ),
-        *("bed", "work", "school", "home", "tv", "television", "traffic", "line", "view", "action", "bloom", "focus"),
-        *("uniform", "costume", "water", "grass", "snow", "sand", "dirt", "mud", "ice", "shade", "sunlight", "ground"),
-        *(
-            "picture",
-            "photo",
-            "image",
-            "pic",
-            "photograph",
-            "background",
-            "foreground",
-            "frame",
-            "shot",
-            "scene",
-            "town",
-        ),
-        *(
-            "black",
-            "white",
-            "red",
-            "blue",
-            "green",
-            "yellow",
-            "brown",
-            "orange",
-            "pink",
-            "purple",
-            "gray",
-            "grey",
-            "left",
-        ),
-        *(
-            "right",
-            "land",
-            "shore",
-            "air",
-            "formation",
-            "use",
-            "transit",
-            "sequence",
-            "place",
-            "total",
-            "church",
-            "case",
-        ),
-    )
-)
+_BARE = words("bare noun")
 
 
 def unsayable(tail: Sequence[Token]) -> str:
@@ -102,11 +37,11 @@ def unsayable(tail: Sequence[Token]) -> str:
         return ""
     if tail[0].tag in {"CC", "EX"} or tail[-1].tag in {"CC", "DT"}:
         return "more than one clause"
-    for place, token in enumerate(tail):
-        before = tail[place - 1] if place else None
-        if _finite(token) and not any(word.tag in {"WDT", "WP", "MD", "WRB", "TO"} for word in tail[:place]):
+    for index, token in enumerate(tail):
+        before = tail[index - 1] if index else None
+        if _finite(token) and not any(word.tag in {"WDT", "WP", "MD", "WRB", "TO"} for word in tail[:index]):
             return "more than one clause"
-        if place + 1 == len(tail) and _without_article(token, before):
+        if index + 1 == len(tail) and _without_article(token, before):
             return "a noun without an article"
     stranded = len(tail) > 1 and tail[-1].tag in {"IN", "TO"} and tail[-2].tag[:2] in {"JJ", "VB"}
     return "a preposition without its noun" if stranded and tail[-1].dep not in {"prt", "advmod"} else ""
@@ -122,8 +57,6 @@ def _without_article(token: Token, before: Token | None) -> bool:
     return behind and token.tag == "NN" and token.lower not in _BARE and plural(token.lower) is not None
 
 
-# Sentences with a place for a quantifier: "There are # cups", "The man has # cups", "# of the cups are red".
-
 Form = Literal["there", "object", "objects", "clause", "group"]
 
 Frame = tuple[str, str]
@@ -135,27 +68,14 @@ Frames = tuple[Frame | None, Frame, Form]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nouns:
-    """What is counted, in the plural and in the singular; the singular is None if it is not known."""
-
     many: str
     one: str | None
 
 
 # Adjectives that may stand behind their noun without a complement: "two boats visible", "a man asleep".
-_LATE = frozenset(
-    (
-        *("visible", "present", "available", "open", "alone", "asleep", "awake", "alive", "afloat", "apart", "ajar"),
-        *("airborne", "upright", "missing", "outside", "inside", "outdoors", "indoors", "aboard", "unseen"),
-        *("underwater", "barefoot", "adrift", "aloft"),
-    )
-)
+_LATE = words("late adjective")
 # Adjectives that say nothing of a noun without a complement: "three people close to the car", not "three close people".
-_OF_ANOTHER = frozenset(
-    (
-        *("close", "near", "next", "similar", "alike", "able", "unable", "ready", "afraid", "aware", "capable"),
-        *("ashamed", "fond", "likely", "adjacent", "parallel", "opposite", "equal", "identical", "related"),
-    )
-)
+_OF_ANOTHER = words("needs a complement")
 
 
 def there(parts: Asked, nouns: Nouns, tail: tuple[Token, ...], before: str = "") -> Frames | str:
@@ -168,18 +88,13 @@ def there(parts: Asked, nouns: Nouns, tail: tuple[Token, ...], before: str = "")
     many, one = tailed(tail, parts.front), one_of(tail)
     ahead = f"{before} " if before else ""
     one_text = None if nouns.one is None or one is None else f"{ahead}{nouns.one}{_blank(one)}{_front(parts.front)}"
-    return (
-        None if one_text is None else ("there is", one_text),
-        ("there are", f"{ahead}{nouns.many}{many}"),
-        "there",
-    )
+    return (None if one_text is None else ("there is", one_text), ("there are", f"{ahead}{nouns.many}{many}"), "there")
 
 
 _FIRST = frozenset({"not", "n't", "next"})
 
 
 def with_adjective(parts: Asked, nouns: Nouns) -> Frames | str:
-    """Put a predicate adjective before the noun, or leave it behind it if it may stand there."""
     rest = parts.rest
     end = next((n for n, word in enumerate(rest) if word.tag[:2] not in {"JJ", "RB", "CC"}), len(rest))
     adjectives = [word.lower for word in rest[:end] if word.tag[:2] == "JJ"]
@@ -224,9 +139,7 @@ def as_clause(parts: Asked, nouns: Nouns, verbs: tuple[str, str]) -> Frames | st
     return one, ("", f"{nouns.many}{after} {verbs[0]} {behind}"), "clause"
 
 
-_PERSONS = frozenset(
-    {"people", "men", "women", "persons", "boys", "girls", "children", "kids", "players", "adults", "guys", "ladies"}
-)
+_PERSONS = frozenset("people men women persons boys girls children kids players adults guys ladies".split())
 
 
 def with_relative(parts: Asked, nouns: Nouns) -> Frames | str:
@@ -262,12 +175,10 @@ def of_group(parts: Asked) -> Frames | str:
 
 
 def spaced(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """Return tokens with a blank behind each, to be put before others."""
     return tuple(replace(token, space=" ") for token in tokens)
 
 
 def tailed(tail: tuple[Token, ...], front: tuple[Token, ...]) -> str:
-    """Return what follows the noun, with what stood before the question, each with a blank before it."""
     return f"{_blank(written(tail))}{_front(front)}"
 
 
@@ -280,27 +191,17 @@ def _blank(text: str) -> str:
     return f" {text}" if text else ""
 
 
-# Choose the template of a statement by the verb of the how-many question.
-
 _SAMES = frozenset({"color", "colors", "colour", "size", "kind", "type", "same"})
 # Participles that name a state, and go before their noun if nothing follows them: "three closed doors".
 _STATES = frozenset({"closed", "lit"})
-_INTRANSITIVE = frozenset(
-    (
-        *("sitting", "standing", "lying", "laying", "sleeping", "going", "coming", "waiting", "walking", "running"),
-        *("looking", "falling", "leaning", "kneeling", "swimming", "resting", "happening", "hanging", "facing"),
-    )
-)
+_INTRANSITIVE = words("stands without object")
 _SEEING = frozenset({"see", "count", "find", "spot", "notice", "observe", "identify", "distinguish", "make", "view"})
 _SEEN = frozenset({"seen", "viewed", "spotted", "found", "observed", "counted", "identified", "distinguished"})
 _VIEWERS = frozenset({"you", "we", "i", "u", "one"})
 
 
 def framed(parts: Asked) -> Frames | str:
-    """Return the sentences that a question's parts make.
-
-    Returns: a sentence for one and one for other numbers, or a short reason why there are none.
-    """
+    """A sentence for one and one for other numbers, or a short reason why there are none."""
     if parts.group:
         return of_group(parts)
     many, one = in_plural(parts.noun, parts.head), in_singular(parts.noun, parts.head)
@@ -374,9 +275,7 @@ def _do(parts: Asked, nouns: Nouns) -> Frames | str:
 
 
 # Verbs whose infinitive has the object: "appears to have 4 floors", but "uses 4 dogs to pull the sled".
-_CATENATIVE = frozenset(
-    {"appear", "seem", "want", "try", "plan", "intend", "attempt", "hope", "prepare", "expect", "pretend", "begin"}
-)
+_CATENATIVE = frozenset("appear seem want try plan intend attempt hope prepare expect pretend begin".split())
 
 
 def _infinitive(verb: Token, tail: tuple[Token, ...]) -> int:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.grammar import forms, may_be_plural, plural, singular, with_article
 from vlgate.perturb.text.parsed import Parsed, Token
-
-# Take how-many questions apart: what is counted, the verb, and what follows it.
+from vlgate.perturb.word_lists import words
 
 BE = frozenset({"is", "are", "was", "were"})
 DO = frozenset({"do", "does", "did"})
@@ -18,13 +18,7 @@ HAVE = frozenset({"have", "has", "had"})
 MODALS = frozenset({"can", "could", "may", "might", "will", "would", "should", "must"})
 _AUXILIARIES = BE | DO | HAVE | MODALS
 _COMPARED = frozenset({"more", "less", "fewer", "much"})
-_MEASURES = frozenset(
-    (
-        *("time", "times", "year", "years", "month", "months", "week", "weeks", "day", "days", "hour", "hours"),
-        *("minute", "minutes", "second", "seconds", "mile", "miles", "inch", "inches", "meters", "pounds", "degrees"),
-        *("percent", "dollars", "cents", "o'clock", "points", "kilometers", "mph", "ounces", "acres"),
-    )
-)
+_MEASURES = words("measure of an answer")
 _TOTAL = (("in", "total"), ("all", "together"), ("in", "all"), ("altogether",))
 
 
@@ -48,29 +42,26 @@ class Asked:
 
 
 def asked(question: Parsed) -> Asked | str:
-    """Take a question apart.
-
-    Returns: its parts, or a short reason why it cannot be turned into a statement.
-    """
+    """Take a question apart; a reason if it cannot be turned into a statement."""
     tokens = _unmarked(question.tokens)
-    places = [n for n in range(len(tokens) - 1) if (tokens[n].lower, tokens[n + 1].lower) == ("how", "many")]
-    if not places:
+    indexes = [n for n in range(len(tokens) - 1) if (tokens[n].lower, tokens[n + 1].lower) == ("how", "many")]
+    if not indexes:
         return "not a how-many question"
-    front, words = tokens[: places[0]], _without_total(tokens[places[0] + 2 :])
+    front, words = tokens[: indexes[0]], _without_total(tokens[indexes[0] + 2 :])
     if front and front[-1].text == ",":
         front = front[:-1]
     checks = (
         (question.text.isupper(), "all capitals"),
-        (_MARKS.search(question.text.strip(' "')), "marks that are not words"),
+        (bool(_MARKS.search(question.text.strip(' "'))), "marks that are not words"),
         (
-            front and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE),
+            bool(front) and (front[0].tag != "IN" or front[0].lower in _APPROXIMATE),
             "the question does not begin with how many",
         ),
-        (len(places) > 1 or any(_stops(token) for token in (*front, *words)), "more than one clause"),
+        (len(indexes) > 1 or any(_stops(token) for token in (*front, *words)), "more than one clause"),
         (any(one.lower == two.lower for one, two in pairwise(words)), "a word twice"),
         (any(word.lower in {"n't", "n\u2019t"} for word in words), "negated"),
     )
-    return next((reason for found, reason in checks if found), None) or _parts(front, words)
+    return first(*checks) or _parts(front, words)
 
 
 def _stops(token: Token) -> bool:
@@ -82,7 +73,6 @@ _MARKS = re.compile(r"[;:()\[\]<>/\\\"“”{}=*#@|_\n\t\0]")
 
 
 def written(tokens: Sequence[Token]) -> str:
-    """Return the text of tokens that stood next to each other."""
     return "".join(token.text + token.space for token in tokens).strip()
 
 
@@ -96,11 +86,11 @@ def _without_total(words: tuple[Token, ...]) -> tuple[Token, ...]:
     for total in _TOTAL:
         if tuple(word.lower for word in words[-len(total) :]) == total:
             return words[: -len(total)]
-        for place in range(len(words) - len(total)):
-            behind = words[place + len(total)].lower
+        for index in range(len(words) - len(total)):
+            behind = words[index + len(total)].lower
             # "in all the pictures" is a place
-            if tuple(word.lower for word in words[place : place + len(total)]) == total and behind in _AUXILIARIES:
-                return words[:place] + words[place + len(total) :]
+            if tuple(word.lower for word in words[index : index + len(total)]) == total and behind in _AUXILIARIES:
+                return words[:index] + words[index + len(total) :]
     return tuple(word for word in words if word.lower != "total")
 
 
@@ -134,12 +124,12 @@ def _parts(front: tuple[Token, ...], words: tuple[Token, ...]) -> Asked | str:
 _IRREGULAR = frozenset({"shown", "set", "cut", "lit", "hung", "built", "made", "worn", "put", "left", "bent", "held"})
 
 
-def _participle(words: Sequence[Token], place: int) -> bool:
+def _participle(words: Sequence[Token], index: int) -> bool:
     """Whether a past tense is a participle taken for one: "How many cars parked?"; a past tense has an object."""
-    following = words[place + 1].tag if place + 1 < len(words) else "IN"
+    following = words[index + 1].tag if index + 1 < len(words) else "IN"
     return (
-        words[place].tag == "VBD"
-        and (words[place].lower.endswith("ed") or words[place].lower in _IRREGULAR)
+        words[index].tag == "VBD"
+        and (words[index].lower.endswith("ed") or words[index].lower in _IRREGULAR)
         and following in {"IN", "RB", "VBG", "TO", "RP"}
     )
 
@@ -148,16 +138,16 @@ _ENDS = frozenset({"IN", "TO", "WDT", "WP", "WRB", "RP", "EX", "DT", "PRP", "PRP
 
 
 def _noun_end(words: Sequence[Token], start: int) -> int:
-    """Return the end of a noun phrase: before a preposition, an auxiliary, or a verb or adverb behind a noun."""
+    # It ends before a preposition, an auxiliary, or a verb or adverb behind a noun.
     nouns = 0
-    for place in range(start, len(words)):
-        word = words[place]
+    for index in range(start, len(words)):
+        word = words[index]
         ends = word.lower in _AUXILIARIES or word.tag in _ENDS
         if ends and not (word.tag in {"DT", "PRP$"} and nouns == 0):
-            return place
+            return index
         noun = word.tag[:2] == "NN" or _plural_taken_for_a_verb(word)
-        if nouns and not noun and (word.tag[:2] in {"VB", "RB"} or _late_adjective(words, place)):
-            return place
+        if nouns and not noun and (word.tag[:2] in {"VB", "RB"} or _late_adjective(words, index)):
+            return index
         nouns += noun
     return len(words)
 
@@ -167,9 +157,9 @@ def _plural_taken_for_a_verb(word: Token) -> bool:
     return word.tag == "VBZ" and word.lower not in _AUXILIARIES and singular(word.lower) is not None
 
 
-def _late_adjective(words: Sequence[Token], place: int) -> bool:
+def _late_adjective(words: Sequence[Token], index: int) -> bool:
     """Whether an adjective stands behind its noun: "How many vegetables green?"; not "How many kid size bikes?"."""
-    return words[place].tag[:2] == "JJ" and not any(word.tag[:2] == "NN" for word in words[place + 1 : place + 2])
+    return words[index].tag[:2] == "JJ" and not any(word.tag[:2] == "NN" for word in words[index + 1 : index + 2])
 
 
 # "How many wear goggles?" counts nobody; a parser takes "wear goggles" for a noun now and then.
@@ -177,7 +167,6 @@ _VERBS = frozenset({"wear", "get", "take", "make", "play", "ride", "hold", "eat"
 
 
 def _head(noun: Sequence[Token], *, group: bool) -> int | str:
-    """Return the place of the noun that is counted, or why there is none."""
     if not noun:
         return "no noun is counted"
     head, inner = noun[-1], noun[2:] if group else noun
@@ -189,26 +178,23 @@ def _head(noun: Sequence[Token], *, group: bool) -> int | str:
         (group and (len(noun) < 3 or noun[1].tag not in {"DT", "PRP$"}), "a part of a group without a name"),
         (noun[0].lower in _COMPARED, "a comparison"),
         (head.lower in _MEASURES and len(noun) == 1, "a measure"),
-        (unnamed or not (head.tag[:2] == "NN" or may_be_plural(head.lower)), "no noun is counted"),
+        (bool(unnamed) or not (head.tag[:2] == "NN" or may_be_plural(head.lower)), "no noun is counted"),
         (any(word.lower == "or" for word in noun), "two nouns are counted"),
     )
-    return next((reason for found, reason in checks if found), None) or len(noun) - 1
+    return first(*checks) or len(noun) - 1
 
 
 def _verb_place(words: Sequence[Token], start: int) -> int | str:
-    """Return the place of the finite verb, or the end if there is none; participles are not finite."""
-    for place in range(start, len(words)):
-        word = words[place]
-        if word.tag in {"WDT", "WP", "WRB"} or (word.lower == "that" and words[place + 1 : place + 2]):
+    for index in range(start, len(words)):
+        word = words[index]
+        if word.tag in {"WDT", "WP", "WRB"} or (word.lower == "that" and words[index + 1 : index + 2]):
             return "a relative clause before the verb"
-        if word.lower in _AUXILIARIES or (word.tag in {"VBP", "VBZ", "VBD", "MD"} and not _participle(words, place)):
-            return place
-        if word.tag == "CC" and place == start:
+        if word.lower in _AUXILIARIES or (word.tag in {"VBP", "VBZ", "VBD", "MD"} and not _participle(words, index)):
+            return index
+        if word.tag == "CC" and index == start:
             return "two nouns are counted"
     return len(words)
 
-
-# Word a counted noun, and what follows it, for one thing or for several.
 
 KINDS = frozenset({"kinds", "types", "sorts", "varieties", "species"})
 """Nouns that count kinds of something: "one kind of fruit", "two kinds of fruits"."""
@@ -220,49 +206,15 @@ _SEVERAL = frozenset({"different", "various", "several", "separate", "matching",
 # Words about several things together, without a wording for one.
 _COLLECTIVE = frozenset({"together", "other", "apart", "different", "same", "each", "both", "row", "circle", "pairs"})
 # What is worn in pairs: one person wears gloves, but one hat.
-_PAIRS = frozenset(
-    (
-        *(
-            "shoes",
-            "gloves",
-            "boots",
-            "socks",
-            "skis",
-            "sneakers",
-            "goggles",
-            "earrings",
-            "sandals",
-            "mittens",
-            "heels",
-        ),
-        *("slippers", "skates", "pads", "kneepads", "sunglasses", "glasses", "shorts", "pants", "jeans", "clothes"),
-        *(
-            "trousers",
-            "headphones",
-            "suspenders",
-            "pajamas",
-            "flippers",
-            "cleats",
-            "snowshoes",
-            "leggings",
-            "stockings",
-        ),
-    )
-)
+_PAIRS = words("worn in pairs")
 # One person is in one suit and on one horse, but on skis, and a tree stands in bushes.
 _ONE_EACH = frozenset({"wearing", "riding", "wear", "ride", "in", "on"})
-_MANY_OF_ONE = frozenset(
-    (
-        *("wheels", "tracks", "rails", "stripes", "legs", "feet", "knees", "hands", "paws", "wings", "clouds", "woods"),
-        *("bushes", "leaves", "flowers", "rocks", "trees", "waves", "ruins", "pieces", "slices", "halves", "layers"),
-    )
-)
+_MANY_OF_ONE = words("many of one")
 # One person holding umbrellas may hold one or several, so that the number of the other noun is not known.
 _EITHER = frozenset({"holding", "carrying", "using", "flying", "hold", "carry", "use", "having", "with", "playing"})
 
 
 def in_plural(noun: Sequence[Token], head: int) -> str | None:
-    """Return the words of a noun with its head in the plural, or None if its plural is not known."""
     word = noun[head].text
     if singular(word.lower()) in _PLURAL:
         return _with(noun, head, singular(word))
@@ -276,7 +228,6 @@ def in_plural(noun: Sequence[Token], head: int) -> str | None:
 
 
 def in_singular(noun: Sequence[Token], head: int) -> str | None:
-    """Return the words of a noun with its head in the singular, or None if its singular is not known."""
     if noun[head].lower in _PORTIONS and any(word.tag == "NNS" for word in noun[head + 1 :]):
         return None
     owners = [noun[n - 1] for n, word in enumerate(noun) if word.tag == "POS" and n]
@@ -294,22 +245,20 @@ def in_singular(noun: Sequence[Token], head: int) -> str | None:
 
 
 def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
-    """Return words about several things ("wearing hats") as they are about one ("wearing a hat").
+    """Words about several things ("wearing hats") as they are about one ("wearing a hat"), behind a finite ``verb``.
 
-    ``verb`` is the finite verb before the tail, if there is one.
-
-    Returns: the text, or None if it has no wording for one ("standing together") or needs another noun's number.
+    Returns: None if there is no wording for one ("standing together"), or it needs another noun's number.
     """
     words: list[str] = []
-    for place, token in enumerate(tail):
+    for index, token in enumerate(tail):
         if token.lower in _COLLECTIVE or token.tag in {"WDT", "WP", "WP$"} or token.lower in {"their", "they", "them"}:
             return None
-        before = tail[place - 1].lower if place else ""
-        last = place + 1 == len(tail) or tail[place + 1].tag[:2] != "NN"
+        before = tail[index - 1].lower if index else ""
+        last = index + 1 == len(tail) or tail[index + 1].tag[:2] != "NN"
         bare = token.tag == "NNS" and last
         if bare and before in {"and", "or"}:
             return None
-        start = _adjectives(tail, place)
+        start = _adjectives(tail, index)
         governor = (tail[start - 1].lower if start else verb) if bare else ""
         if governor in _EITHER or (token.tag == "VBP" and before != "to"):
             return None
@@ -323,15 +272,14 @@ def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
     return "".join(words).strip()
 
 
-def _adjectives(tail: Sequence[Token], place: int) -> int:
-    """Return the place of the first adjective before a noun."""
-    while place and tail[place - 1].tag[:2] in {"JJ", "NN"} and tail[place - 1].tag != "NNS":
-        place -= 1
-    return place
+def _adjectives(tail: Sequence[Token], index: int) -> int:
+    while index and tail[index - 1].tag[:2] in {"JJ", "NN"} and tail[index - 1].tag != "NNS":
+        index -= 1
+    return index
 
 
 def third_person(verb: Token) -> tuple[str | None, str | None]:
-    """Return a finite verb in its plural and its singular form, in the tense it has."""
+    """The plural and the singular form of a finite verb, in its tense."""
     word = verb.lower
     if word in BE:
         return ("were", "was") if word in {"was", "were"} else ("are", "is")
@@ -343,15 +291,10 @@ def third_person(verb: Token) -> tuple[str | None, str | None]:
 
 
 def verb_form(lemma: str, tag: str) -> str | None:
-    """Return a form of a verb by its Penn Treebank tag, or None if the dictionary does not have the verb.
-
-    >>> verb_form("have", "VBZ"), verb_form("hang", "VBP")
-    ('has', 'hang')
-    """
-    found = forms(lemma, "VERB").get(tag, ())
-    if not found and lemma in {"have", "do"}:
-        found = forms(lemma, "AUX").get(tag, ())
-    return found[0] if found else None
+    inflected = forms(lemma, "VERB").get(tag, ())
+    if not inflected and lemma in {"have", "do"}:
+        inflected = forms(lemma, "AUX").get(tag, ())
+    return inflected[0] if inflected else None
 
 
 def _with(noun: Sequence[Token], head: int, form: str | None) -> str | None:

@@ -13,10 +13,6 @@ from typing import Any
 
 from vlgate.perturb.text.parsed import Parsed, Span
 
-# Which spatial prepositions contradict each other, about which things: the table ``prepositions.toml``.
-
-_FILE = "prepositions.toml"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
@@ -56,35 +52,19 @@ class Contrasts:
     absurd: tuple[Absurd, ...] = ()
 
     def is_absurd(self, subject: str, name: str, thing: str) -> bool:
-        """Return whether nobody would say a preposition of a subject and a thing, both by their lemmas.
-
-        >>> contrasts().is_absurd("bus", "inside", "car"), contrasts().is_absurd("cat", "inside", "car")
-        (True, False)
-        """
         return any(name in one.foils and thing in one.things and subject in one.subjects for one in self.absurd)
 
     def compatible(self, one: str, other: str) -> bool:
-        """Return whether two prepositions may both be true of one photograph.
-
-        >>> table = contrasts()
-        >>> table.compatible("on", "on top of"), table.compatible("on", "under")
-        (True, False)
-        """
+        """Whether two prepositions may both be true of one photograph."""
         return one == other or other in self.together.get(one, frozenset())
 
     def opposite(self, name: str, thing: str, *, several: bool, head: str | None) -> tuple[str, ...]:
-        """Return the prepositions that contradict ``name`` about a thing.
-
-        Args:
-            name: the preposition of the caption.
-            thing: the lemma of the noun behind it.
-            several: whether the noun is a plural.
-            head: the lemma of the verb before it; None for a noun.
+        """The prepositions that contradict ``name`` before a noun, behind the verb ``head``; None for a noun.
 
         >>> contrasts().opposite("above", "sink", several=False, head="hang")
         ('below', 'under', 'beneath', 'underneath')
         """
-        found = [
+        rows = [
             row.foils
             for row in self.rows
             if name in row.captions
@@ -92,38 +72,22 @@ class Contrasts:
             and (head is None or head in row.heads)
             and not (row.singular and several)
         ]
-        return tuple(dict.fromkeys(foil for foils in found for foil in foils))
+        return tuple(dict.fromkeys(foil for foils in rows for foil in foils))
 
 
 @cache
 def contrasts() -> Contrasts:
-    """Return the table, read once."""
-    text = files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
-    return parsed_contrasts(text)
-
-
-def parsed_contrasts(text: str) -> Contrasts:
-    """Read a table from the text of its file.
-
-    Raises: ValueError if a contrast names things or verbs that are not listed, a preposition that is not spatial, or a
-        pair that may be true together.
-    """
-    raw = tomllib.loads(text)
-    spatial = frozenset(raw["spatial"])
-    together = _together(raw["together"])
-    rows = tuple(_row(one, raw) for one in raw["contrasts"])
-    for row in rows:
-        _check(row, spatial, together)
+    raw = tomllib.loads(files(__package__).joinpath("prepositions.toml").read_text(encoding="utf-8"))
     sequences: dict[str, tuple[tuple[str, ...], ...]] = {}
     for words in sorted((tuple(one.split()) for one in raw["sequences"]), key=len, reverse=True):
         sequences[words[0]] = (*sequences.get(words[0], ()), words)
     return Contrasts(
         sequences=MappingProxyType(sequences),
-        spatial=spatial,
-        together=MappingProxyType(together),
+        spatial=frozenset(raw["spatial"]),
+        together=MappingProxyType(_together(raw["together"])),
         not_somewhere=frozenset(raw["not_somewhere"].split()),
-        rows=rows,
-        absurd=tuple(_absurd(one, raw) for one in raw.get("absurd", ())),
+        rows=tuple(_row(one, raw) for one in raw["contrasts"]),
+        absurd=tuple(_absurd(one, raw) for one in raw["absurd"]),
     )
 
 
@@ -134,8 +98,8 @@ def _together(rows: Collection[str]) -> dict[str, frozenset[str]]:
 
 def _row(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Contrast:
     return Contrast(
-        things=frozenset(_listed(raw["things"], one["things"], "things")),
-        heads=frozenset(_listed(raw["heads"], one["heads"], "heads")),
+        things=_listed(raw["things"], one["things"]),
+        heads=_listed(raw["heads"], one["heads"]),
         captions=tuple(one["captions"].split("|")),
         foils=tuple(one["foils"].split("|")),
         singular=bool(one.get("singular", False)),
@@ -143,28 +107,13 @@ def _row(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Contrast:
 
 
 def _absurd(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Absurd:
-    subjects, things = (frozenset(_listed(raw["things"], one[what], "things")) for what in ("subjects", "things"))
+    subjects, things = (_listed(raw["things"], one[what]) for what in ("subjects", "things"))
     return Absurd(subjects=subjects, things=things, foils=frozenset(one["foils"].split("|")))
 
 
-def _listed(lists: Mapping[str, str], names: str, what: str) -> Iterator[str]:
-    for name in names.split("|"):
-        if name not in lists:
-            raise ValueError(f"{_FILE}: {what}={name!r} is not listed under [{what}]: {', '.join(lists)}")
-        yield from lists[name].split()
+def _listed(lists: Mapping[str, str], names: str) -> frozenset[str]:
+    return frozenset(word for name in names.split("|") for word in lists[name].split())
 
-
-def _check(row: Contrast, spatial: Collection[str], together: Mapping[str, frozenset[str]]) -> None:
-    for name in (*row.captions, *row.foils):
-        if name not in spatial:
-            raise ValueError(f"{_FILE}: {name!r} of a contrast is not in spatial")
-    for one in row.captions:
-        for other in row.foils:
-            if other in together.get(one, frozenset()):
-                raise ValueError(f"{_FILE}: {one!r} and {other!r} are a contrast and may be true together")
-
-
-# Find the prepositions of captions: sequences of one to three words that say where something is.
 
 LEAST_ATTESTED = 3
 """How often a sequence must occur in a collection, so that a slip of one annotator does not count."""
@@ -184,83 +133,73 @@ class Preposition:
 
 
 def prepositions(parsed: Parsed) -> tuple[Preposition, ...]:
-    """Return the prepositions of a text, in its order; particles of verbs ("sit down") are not among them."""
+    """The prepositions of a text, in its order; particles of verbs ("sit down") are not among them."""
     return tuple(_prepositions(parsed))
 
 
 def attested(captions: Iterable[Parsed], least: int = LEAST_ATTESTED) -> Mapping[str, int]:
-    """Count the preposition sequences of a collection of captions, as VALSE's list of attested ones.
-
-    Args:
-        captions: parsed captions.
-        least: how often a sequence must occur.
-
-    Returns: the counts by sequence, the most frequent first.
-    """
+    """Count the preposition sequences of a collection, the most frequent first, as VALSE's list of attested ones."""
     counts = Counter(one.name for caption in captions for one in prepositions(caption) if one.thing is not None)
     return {name: count for name, count in counts.most_common() if count >= least}
 
 
 def _prepositions(parsed: Parsed) -> Iterator[Preposition]:
     children = _objects(parsed)
-    place = 0
-    while place < len(parsed.tokens):
-        length = _length(parsed, place)
+    index = 0
+    while index < len(parsed.tokens):
+        length = _length(parsed, index)
         if not length:
-            place += 1
+            index += 1
             continue
-        span = (place, place + length)
+        span = (index, index + length)
         yield Preposition(
             name=" ".join(token.lower for token in parsed.tokens[slice(*span)]),
             span=span,
             head=_head(parsed, span),
-            thing=children.get(place + length - 1, _thing_of_slope(parsed, place)),
+            thing=children.get(index + length - 1, _thing_of_slope(parsed, index)),
         )
-        place += length
+        index += length
 
 
-def _length(parsed: Parsed, place: int) -> int:
-    """Return how many tokens from ``place`` are one preposition; 0 for none."""
+def _length(parsed: Parsed, index: int) -> int:
     tokens = parsed.tokens
-    for sequence in contrasts().sequences.get(tokens[place].lower, ()):
-        found = tokens[place : place + len(sequence)]
-        if tuple(one.lower for one in found) == sequence:
-            return len(sequence) if found[-1].dep in {"prep", "pcomp"} else 0
-    if _thing_of_slope(parsed, place) is not None:
+    for sequence in contrasts().sequences.get(tokens[index].lower, ()):
+        following = tokens[index : index + len(sequence)]
+        if tuple(one.lower for one in following) == sequence:
+            return len(sequence) if following[-1].dep in {"prep", "pcomp"} else 0
+    if _thing_of_slope(parsed, index) is not None:
         return 1
-    return int(tokens[place].dep == "prep" and tokens[place].pos != "ADV")
+    return int(tokens[index].dep == "prep" and tokens[index].pos != "ADV")
 
 
-def _thing_of_slope(parsed: Parsed, place: int) -> int | None:
+def _thing_of_slope(parsed: Parsed, index: int) -> int | None:
     """Return the noun behind "up" or "down" that a parser takes for the verb's object: "skis down a hill"."""
-    token = parsed.tokens[place]
+    token = parsed.tokens[index]
     if token.lower not in {"up", "down"} or token.dep not in {"prep", "prt"}:
         return None
-    thing = next((end - 1 for first, end in parsed.chunks if first == place + 1), None)
+    thing = next((end - 1 for first, end in parsed.chunks if first == index + 1), None)
     if thing is None or parsed.tokens[thing].head != token.head:
         return None
     noun, verb = parsed.tokens[thing], parsed.tokens[token.head].lemma.lower()
-    found = contrasts().opposite(token.lower, noun.lemma.lower(), several=noun.tag == "NNS", head=verb)
-    return thing if found else None
+    opposites = contrasts().opposite(token.lower, noun.lemma.lower(), several=noun.tag == "NNS", head=verb)
+    return thing if opposites else None
 
 
 def _objects(parsed: Parsed) -> Mapping[int, int]:
-    found: dict[int, int] = {}
-    for place, token in enumerate(parsed.tokens):
-        if token.dep == "pobj" and token.head < place:
-            found.setdefault(token.head, place)
-    return found
+    objects: dict[int, int] = {}
+    for index, token in enumerate(parsed.tokens):
+        if token.dep == "pobj" and token.head < index:
+            objects.setdefault(token.head, index)
+    return objects
 
 
 def _head(parsed: Parsed, span: Span) -> int | None:
-    for place in range(*span):
-        head = parsed.tokens[place].head
+    for index in range(*span):
+        head = parsed.tokens[index].head
         if not span[0] <= head < span[1]:
             return head
     return None
 
-
-# What the captions of one image say about the places of things, so that no foil says the same.
 
 AROUND = "around"
 """What ``said_of`` notes of a thing that surrounds another one."""
@@ -272,18 +211,17 @@ Said = Mapping[str, frozenset[str]]
 
 
 def said_of(captions: Iterable[Parsed]) -> Said:
-    """Return what the captions of one image say about the places of things, so that no foil says the same."""
-    found: dict[str, set[str]] = {}
+    said: dict[str, set[str]] = {}
     for text in captions:
         for one in prepositions(text):
             if one.thing is not None:
-                found.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(one.name)
+                said.setdefault(text.tokens[one.thing].lemma.lower(), set()).add(one.name)
         for token in text.tokens:
             if token.tag == "NNS":
-                found.setdefault(token.lemma.lower(), set()).add(SEVERAL)
-        for thing, name in (*((place, AROUND) for place in _around(text)), *_next_to(text)):
-            found.setdefault(text.tokens[thing].lemma.lower(), set()).add(name)
-    return {thing: frozenset(names) for thing, names in found.items()}
+                said.setdefault(token.lemma.lower(), set()).add(SEVERAL)
+        for thing, name in (*((index, AROUND) for index in _around(text)), *_next_to(text)):
+            said.setdefault(text.tokens[thing].lemma.lower(), set()).add(name)
+    return {thing: frozenset(names) for thing, names in said.items()}
 
 
 def _around(text: Parsed) -> Iterator[int]:
@@ -291,16 +229,16 @@ def _around(text: Parsed) -> Iterator[int]:
     for one in prepositions(text):
         if one.name == "around" and one.head is not None and text.tokens[one.head].pos == "NOUN":
             yield one.head
-    for place, token in enumerate(text.tokens):
+    for index, token in enumerate(text.tokens):
         by = text.tokens[token.head]
         if token.dep == "pobj" and by.lower == "by" and text.tokens[by.head].lower == "surrounded":
-            yield place
+            yield index
 
 
 def _next_to(text: Parsed) -> Iterator[tuple[int, str]]:
     """Yield the noun behind each "next to"; a parser may take "next to open luggage" for an infinitive."""
     tokens = text.tokens
-    for place in range(len(tokens) - 1):
-        if (tokens[place].lower, tokens[place + 1].lower) == ("next", "to"):
-            nouns = [n for n in range(place + 2, len(tokens)) if tokens[n].pos == "NOUN"]
+    for index in range(len(tokens) - 1):
+        if (tokens[index].lower, tokens[index + 1].lower) == ("next", "to"):
+            nouns = [n for n in range(index + 2, len(tokens)) if tokens[n].pos == "NOUN"]
             yield from ((n, "next to") for n in nouns[:1])

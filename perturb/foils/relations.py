@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
-from vlgate.perturb.foils.candidates import Filling, Foil, Found, Gap
+from vlgate.perturb.foils.candidates import Filling, Foil, Gap, Perturbed
 from vlgate.perturb.foils.captions.mentions import is_kind_of, may_be_same
 from vlgate.perturb.foils.prepositions import AROUND, SEVERAL, Preposition, Said, contrasts, prepositions
 from vlgate.perturb.text.fitness import unfit
@@ -36,26 +36,20 @@ NO_FILLING = "no filling is another attested preposition"
 _NEGATIONS = frozenset({"no", "not", "n't", "without", "never", "none", "nobody", "nothing", "neither", "?"})
 _OPEN = frozenset({"no", "any", "every", "each", "either", "neither", "what", "which", "another", "other"})
 _BESIDE = frozenset({"next to", "beside", "near", "close to", "in front of", "behind", "in back of", "by", "alongside"})
-_PUTTING = frozenset(
-    {"on", "in", "at", "of", "inside", "into", "onto", "atop", "under", "underneath", "beneath", "over", "above"}
-)
+_PUTTING = frozenset("on in at of inside into onto atop under underneath beneath over above".split())
 
 
-def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Found:
+def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Perturbed:
     """Replace each spatial preposition by those that contradict it about the same thing, by a table.
 
-    Args:
-        parsed: a caption.
-        attested: the preposition sequences of the collection; see ``prepositions.attested``.
-        said: what the captions of the image say, from ``said_of``; a foil must not say it.
-
-    Returns: a candidate for each replacement, and a reason for each preposition without one.
+    ``attested`` are the preposition sequences of the collection, ``said`` what the captions of the image say, which a
+    foil must not say.
     """
-    return _found(parsed, attested, said, None)
+    return _perturbed(parsed, attested, said, None)
 
 
 def gaps(parsed: Parsed) -> tuple[Gap, ...]:
-    """Return the text with a gap in the place of each spatial preposition, for a masked language model."""
+    """The text with a gap in the place of each spatial preposition, for a masked language model."""
     spots = _spots(parsed)
     return tuple(
         Gap(before=_text(parsed, 0, one.span[0]), after=_text(parsed, one.span[1], len(parsed.tokens)))
@@ -65,62 +59,50 @@ def gaps(parsed: Parsed) -> tuple[Gap, ...]:
 
 
 def filled_relations(
-    parsed: Parsed,
-    fillings: Sequence[Sequence[Filling]],
-    attested: Collection[str],
-    said: Said = MappingProxyType({}),
-) -> Found:
-    """Replace spatial prepositions by the fillings of a masked language model, as VALSE does.
+    parsed: Parsed, fillings: Sequence[Sequence[Filling]], attested: Collection[str], said: Said = MappingProxyType({})
+) -> Perturbed:
+    """Replace spatial prepositions by the fillings of a masked language model for ``gaps``, as VALSE does.
 
     For each number of words, the best filling that is another attested preposition is kept. Pairs that may be true
     together ("on", "on top of") are not. The rest may still be true of the image: a model of entailment must call
     caption and foil a contradiction.
-
-    Args:
-        parsed: a caption.
-        fillings: for each gap of ``gaps(parsed)``, its fillings.
-        attested: the preposition sequences of the collection.
-        said: what the captions of the image say, from ``said_of``.
-
-    Raises: ValueError if there are more or fewer lists of fillings than gaps.
     """
     expected = sum(isinstance(one, Preposition) for one in _spots(parsed))
     if len(fillings) != expected:
         raise ValueError(f"len(fillings)={len(fillings)} for {expected} gaps of {parsed.text!r}; fill gaps(parsed)")
-    return _found(parsed, attested, said, fillings)
+    return _perturbed(parsed, attested, said, fillings)
 
 
-def _found(
+def _perturbed(
     parsed: Parsed, attested: Collection[str], said: Said, fillings: Sequence[Sequence[Filling]] | None
-) -> Found:
-    made: list[Foil] = []
-    refused: list[str] = []
+) -> Perturbed:
+    outcomes: list[Foil | str] = []
     gap = 0
     for spot in _spots(parsed):
         if isinstance(spot, str):
-            refused.append(spot)
+            outcomes.append(spot)
             continue
         names, why = _replacements(parsed, spot, attested, None if fillings is None else fillings[gap])
         gap += 1
         fresh = [name for name in names if not _is_said(parsed, spot, name, said)]
-        refused += [why] if not names else [SAID] if not fresh else []
-        made += [_foil(parsed, spot, name, by_table=fillings is None) for name in fresh]
-    return Found(candidates=tuple(made), refused=tuple(refused))
+        outcomes += [_foil(parsed, spot, name, by_table=fillings is None) for name in fresh]
+        if not fresh:
+            outcomes.append(SAID if names else why)
+    return Perturbed.of(*outcomes)
 
 
 def _spots(parsed: Parsed) -> list[Preposition | str]:
-    """Return each preposition that can be replaced, and for each other one the reason why not."""
     if len(parsed.tokens) > MOST_TOKENS:
         return [TOO_LONG]
-    found = prepositions(parsed)
-    if not found:
+    present = prepositions(parsed)
+    if not present:
         return [NO_PREPOSITION]
     if sum(token.text.isupper() and len(token.text) > 1 for token in parsed.tokens) > len(parsed.tokens) / 3:
         return [CAPITALS]
     if any(token.lower in _NEGATIONS for token in parsed.tokens):
         return [NEGATED]
     why = unfit(parsed)
-    return [_problem(parsed, one) or why or one for one in found]
+    return [_problem(parsed, one) or why or one for one in present]
 
 
 def _problem(parsed: Parsed, one: Preposition) -> str | None:
@@ -132,10 +114,10 @@ def _problem(parsed: Parsed, one: Preposition) -> str | None:
     return PHRASE if _in_phrase(parsed, one, one.head, one.thing) else None
 
 
-def _is_thing(parsed: Parsed, place: int) -> bool:
-    token = parsed.tokens[place]
-    before = [parsed.tokens[child] for child in parsed.children(place, "det", "poss", "nummod")]
-    words = range(parsed.subtree(place)[0] + 1, place)
+def _is_thing(parsed: Parsed, index: int) -> bool:
+    token = parsed.tokens[index]
+    before = [parsed.tokens[child] for child in parsed.children(index, "det", "poss", "nummod")]
+    words = range(parsed.subtree(index)[0] + 1, index)
     inside = any(parsed.tokens[n].tag == "VBG" and parsed.tokens[n - 1].tag == "NN" for n in words)
     if (before and inside) or (token.tag == "NNS" and any(one.lower in {"a", "an"} for one in before)):
         return False  # in "a terminal boarding buses" the article belongs to the terminal
@@ -152,7 +134,7 @@ def _in_phrase(parsed: Parsed, one: Preposition, head: int, thing: int) -> bool:
         return True
     if tokens[end].pos in {"ADP", "CCONJ", "SCONJ", "PUNCT"}:
         return True
-    inside = [child for place in range(first, end) for child in parsed.children(place, "cc", "conj", "advmod")]
+    inside = [child for index in range(first, end) for child in parsed.children(index, "cc", "conj", "advmod")]
     if any(not first <= child < end for child in inside):
         return True
     if any(tokens[child].lower == "of" for child in parsed.children(thing, "prep")):
@@ -164,23 +146,17 @@ def _in_phrase(parsed: Parsed, one: Preposition, head: int, thing: int) -> bool:
     return tokens[head].pos == "VERB" and bool(particles)
 
 
-def _is_inner(parsed: Parsed, place: int) -> bool:
-    """Return whether a noun is behind an earlier preposition, so that the next one may belong to what is before it.
-
-    "A man driving past a group of people behind a fence": the driver may be behind the fence.
-    """
+def _is_inner(parsed: Parsed, index: int) -> bool:
+    # "A man driving past a group of people behind a fence": the driver may be behind the fence.
     tokens = parsed.tokens
-    while tokens[place].dep == "pobj" and tokens[tokens[place].head].lower == "of":
-        place = tokens[tokens[place].head].head
-    return tokens[place].dep == "pobj"
+    while tokens[index].dep == "pobj" and tokens[tokens[index].head].lower == "of":
+        index = tokens[tokens[index].head].head
+    return tokens[index].dep == "pobj"
 
 
-def _is_with_another(parsed: Parsed, place: int) -> bool:
-    """Return whether a noun stands behind a preposition that puts it into no place: "with spoons", "near a car".
-
-    What follows may then belong to that noun alone: "a woman near a blender | next to a table".
-    """
-    token = parsed.tokens[max(place, 0)]
+def _is_with_another(parsed: Parsed, index: int) -> bool:
+    # What follows may belong to that noun alone: "a woman with spoons next to a table".
+    token = parsed.tokens[max(index, 0)]
     return token.dep == "pobj" and parsed.tokens[token.head].lower not in _PUTTING
 
 
@@ -226,22 +202,22 @@ def _is_absurd(parsed: Parsed, one: Preposition, name: str) -> bool:
     if one.head is None or one.thing is None:
         return False
     thing = parsed.tokens[one.thing].lemma.lower()
-    subjects = (parsed.tokens[place].lemma.lower() for place in _subjects(parsed, one.head))
+    subjects = (parsed.tokens[index].lemma.lower() for index in _subjects(parsed, one.head))
     return any(contrasts().is_absurd(subject, name, thing) for subject in subjects)
 
 
-def _subjects(parsed: Parsed, place: int) -> Iterator[int]:
+def _subjects(parsed: Parsed, index: int) -> Iterator[int]:
     """Yield the nouns that a word says something about: itself, the subject of a verb, the noun of a participle."""
     tokens = parsed.tokens
     for _ in tokens:
-        if tokens[place].pos in {"NOUN", "PROPN"}:
-            groups = (one for one in parsed.children(place, "prep") if tokens[one].lower == "of")
-            yield from (place, *(one for of in groups for one in parsed.children(of, "pobj")))
+        if tokens[index].pos in {"NOUN", "PROPN"}:
+            groups = (one for one in parsed.children(index, "prep") if tokens[one].lower == "of")
+            yield from (index, *(one for of in groups for one in parsed.children(of, "pobj")))
             return
-        yield from (one for one in parsed.children(place, "nsubj", "nsubjpass") if tokens[one].pos == "NOUN")
-        if tokens[place].head == place:
+        yield from (one for one in parsed.children(index, "nsubj", "nsubjpass") if tokens[one].pos == "NOUN")
+        if tokens[index].head == index:
             return
-        place = tokens[place].head
+        index = tokens[index].head
 
 
 def _is_said(parsed: Parsed, one: Preposition, name: str, said: Said) -> bool:

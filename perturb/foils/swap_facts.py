@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -15,8 +15,7 @@ from vlgate.perturb.ontology.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.perturb.text.grammar import form, plural, with_article
 from vlgate.perturb.text.parsed import Parsed, Token
-
-# What is known of images from their captions or graphs: facts, and statements that are made of one or two facts.
+from vlgate.perturb.word_lists import words
 
 NUMBERS = ("one", "two", "three", "four", "five", "six")
 """The numbers that can change places; a caption seldom counts further."""
@@ -77,55 +76,44 @@ class Vocabulary:
     """What the ontology says of names and values, each looked up once."""
 
     def __init__(self, ontology: Ontology) -> None:
-        """Look up in this ontology."""
         self.ontology = ontology
-        self.exclusive = lru_cache(maxsize=None)(self._exclusive)
-        self.alike = lru_cache(maxsize=None)(self._alike)
-        self.possible = lru_cache(maxsize=None)(self._possible)
-        self.same = lru_cache(maxsize=None)(self._same)
-        self.mutual = lru_cache(maxsize=None)(self._mutual)
-        self.attribute = lru_cache(maxsize=None)(self._attribute)
-        self.one_way = lru_cache(maxsize=None)(self._one_way)
+        self.exclusive = cache(self._exclusive)
+        self.alike = cache(self._alike)
+        self.possible = cache(self._possible)
+        self.same = cache(self._same)
+        self.mutual = cache(self._mutual)
+        self.attribute = cache(self._attribute)
+        self.one_way = cache(self._one_way)
 
     def knows(self, noun: str) -> bool:
         """Return whether a noun can name a thing: it is in the ontology, and is not of the kind of "part"."""
         return self.ontology.knows(noun) and self.ontology.nouns[noun].askable
 
-    def countable(self, noun: str) -> bool:
-        """Return whether there is a plural of a noun to say a number of."""
-        return plural(noun) is not None
-
     def _one_way(self, relation: str) -> bool:
-        """Whether a relation is known to hold in one direction only, and can be said."""
-        found = self.ontology.relations.get(relation)
-        return found is not None and found.asymmetric and bool(found.text)
+        known = self.ontology.relations.get(relation)
+        return known is not None and known.asymmetric and bool(known.text)
 
     def _attribute(self, value: str) -> bool:
-        """Whether an attribute is known and may stand before a noun."""
         return value in self.ontology.attributes and self.ontology.attributes[value].before
 
     def action(self, value: str) -> bool:
         """Return whether an attribute is an action or a pose that can be said behind a noun: "a man sitting"."""
-        found = self.ontology.attributes.get(value)
-        if found is None or not found.category or found.after != value:
+        known = self.ontology.attributes.get(value)
+        if known is None or not known.category or known.after != value:
             return False
-        return self.ontology.words.categories[found.category].kind == ACTION
+        return self.ontology.words.categories[known.category].kind == ACTION
 
     def category(self, value: str) -> str:
-        """Return the category of an attribute, such as "color"."""
         return self.ontology.attributes[value].category
 
     def exchangeable(self, one: Has, other: Has) -> bool:
-        """Return whether two values exclude each other, and belong to two things with different names."""
-        return (
-            one.noun != other.noun and self.exclusive(one.value, other.value) and not self.alike(one.noun, other.noun)
-        )
+        apart = one.noun != other.noun and not self.alike(one.noun, other.noun)
+        return apart and self.exclusive(one.value, other.value)
 
-    def said(self, facts: Iterable[Fact]) -> str:
-        """Return the facts as a noun phrase: "a dog behind a cat", "a red cup and a blue plate"."""
-        return " and ".join(self._said(fact) for fact in facts)
+    def wording(self, facts: Iterable[Fact]) -> str:
+        return " and ".join(self._wording(fact) for fact in facts)
 
-    def _said(self, fact: Fact) -> str:
+    def _wording(self, fact: Fact) -> str:
         if isinstance(fact, Relates):
             text = self.ontology.relations[fact.relation].text
             return f"{self._named(fact.subject)} {text} {self._named(fact.object)}"
@@ -144,7 +132,6 @@ class Vocabulary:
         return self.ontology.exclusive(one, other)
 
     def _same(self, one: str, other: str) -> bool:
-        """Whether two names are synonyms."""
         return other in self.ontology.certain(one) and one in self.ontology.certain(other)
 
     def _mutual(self, relation: str, one: str, other: str) -> bool:
@@ -157,12 +144,12 @@ class Vocabulary:
         return within or other in self.ontology.certain(one) or one in self.ontology.certain(other)
 
     def _possible(self, one: str, other: str) -> bool:
-        """Whether a thing with the second name, which may be unknown, may be called by the first one."""
+        # The second name may be unknown.
         return one == other or (self.knows(other) and other in self.ontology.possible(one))
 
 
 def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
-    """Return the facts whose contrary cannot hold in the image as well.
+    """The facts whose contrary cannot hold in the image as well.
 
     They are about things of which there are not several, or say a number. Values that another caption of the image
     contradicts are left out, and so are relations in which both things may be to each other.
@@ -199,12 +186,8 @@ def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> I
     for one, other in combinations(sorted(values), 2):
         if not exclusive(one.value, other.value) or not vocabulary.exchangeable(one, other):
             continue
-        if one.value not in NUMBERS or _said_at_once(scene, one, other):
+        if one.value not in NUMBERS or any({one, other} <= set(caption.facts) for caption in scene.captions):
             yield _statement(scene.image, one, other)
-
-
-def _said_at_once(scene: Scene, *facts: Fact) -> bool:
-    return any(set(facts) <= set(caption.facts) for caption in scene.captions)
 
 
 def _one_way(fact: Relates, scene: Scene, vocabulary: Vocabulary) -> bool:
@@ -220,29 +203,19 @@ def _statement(image: str, *facts: Fact) -> Statement:
 
 
 # Facts from the captions of images: attributes, numbers, and relations between neighbouring noun phrases.
-#
 # Only what the parse says plainly is taken. A phrase that follows its noun at once belongs to it; the head of one
 # further on is often a guess, as in "a man on a bench with a dog".
 
-_NOT_THE_THING = frozenset(
-    "toy stuffed fake plastic model ceramic miniature painted inflatable imaginary artificial wooden glass paper "  # noqa: SIM905
-    "cartoon animated metal other another".split()
-)
+_NOT_THE_THING = words("not the thing")
 """Words before a noun that name another thing: a toy truck is not a truck."""
-_PICTURED = frozenset(
-    "picture photo photograph image painting drawing statue sculpture poster sign figure figurine shape head "  # noqa: SIM905
-    "print pattern reflection logo decoration cake view shot".split()
-)
+_PICTURED = words("picture of")
 """Nouns whose "of" names what they show: a statue of a man is not a man."""
-_MANY = frozenset(
-    "group bunch pair row couple herd flock crowd number lot variety set stack pile line team pack collection dozen "  # noqa: SIM905
-    "assortment array bowl plate box basket bag vase tray".split()
-)
+_MANY = words("many of")
 """Nouns whose "of" names several things."""
-_POSTURES = frozenset("sitting standing lying laying resting parked perched seated sleeping".split())  # noqa: SIM905
+_POSTURES = frozenset("sitting standing lying laying resting parked perched seated sleeping".split())
 _LONG = {("in", "front", "of"): "in front of", ("on", "top", "of"): "on top of"}
-_SHADES = frozenset("light dark bright pale deep".split())  # noqa: SIM905
-_MORE = frozenset("another other others each rest more".split())  # noqa: SIM905
+_SHADES = frozenset("light dark bright pale deep".split())
+_MORE = frozenset("another other others each rest more".split())
 """Words that tell of things beyond those that are named: "a burger with another next to it"."""
 
 _Thing = tuple[str, int]
@@ -250,7 +223,6 @@ _Thing = tuple[str, int]
 
 
 def caption_scenes(captions: Iterable[tuple[str, Parsed]], vocabulary: Vocabulary) -> list[Scene]:
-    """Return a scene for each image of the captions, which are (image, parsed caption); an image may have several."""
     by_image: dict[str, list[Parsed]] = defaultdict(list)
     for image, caption in captions:
         by_image[image].append(caption)
@@ -263,15 +235,15 @@ def _scene(image: str, captions: Sequence[Parsed], vocabulary: Vocabulary) -> Sc
     statements = []
     for caption in captions:
         reader = _Reader(caption, vocabulary)
-        found = tuple(dict.fromkeys(reader.facts()))
-        facts.update(found)
+        said = tuple(dict.fromkeys(reader.facts()))
+        facts.update(said)
         several |= reader.several
         words = tuple(_lemma(token) for token in caption.tokens if token.pos not in {"PUNCT", "SPACE"})
         text = " ".join(caption.text.split())
         if words:
             nouns = tuple(sorted(_lemma(token) for token in caption.tokens if token.pos == "NOUN"))
             key = tuple(sorted(words))
-            statements.append(Statement(image=image, key=key, facts=found, text=text, words=words, nouns=nouns))
+            statements.append(Statement(image=image, key=key, facts=said, text=text, words=words, nouns=nouns))
     return Scene(image=image, facts=frozenset(facts), several=frozenset(several), captions=tuple(statements))
 
 
@@ -287,47 +259,46 @@ class _Reader:
         self._vocabulary = vocabulary
         self.several: set[str] = set()
         self._below: dict[int, list[int]] = defaultdict(list)
-        for place, token in enumerate(self._tokens):
-            if token.head != place:
-                self._below[token.head].append(place)
-        self._things = {place: name for name, place in self._named()}
+        for index, token in enumerate(self._tokens):
+            if token.head != index:
+                self._below[token.head].append(index)
+        self._things = {index: name for name, index in self._named()}
 
     def facts(self) -> Iterator[Fact]:
-        """Yield what the caption says of each thing, in the caption's order."""
-        for place, name in self._things.items():
-            yield from self._values(place, name)
-            yield from self._relations(place, name)
+        for index, name in self._things.items():
+            yield from self._values(index, name)
+            yield from self._relations(index, name)
 
     def _named(self) -> Iterator[_Thing]:
         names: Counter[str] = Counter()
         more = any(token.lower in _MORE for token in self._tokens)
-        for place, token in enumerate(self._tokens):
+        for index, token in enumerate(self._tokens):
             if token.pos != "NOUN" or token.dep == "compound":
                 continue
-            before = [self._tokens[child].lower for child in self._children(place, "compound")]
+            before = [self._tokens[child].lower for child in self._children(index, "compound")]
             name = " ".join([*before, token.lemma.lower()])
             names[name] += 1
-            if more or token.tag == "NNS" or names[name] > 1 or self._one_of_many(place):
+            if more or token.tag == "NNS" or names[name] > 1 or self._one_of_many(index):
                 self.several.add(name)
-            if not self._is_the_thing(place):
+            if not self._is_the_thing(index):
                 self.several |= {name, token.lemma.lower()}  # a toy truck beside a truck may be called a truck, too
             elif self._vocabulary.knows(name):
-                yield name, place
+                yield name, index
 
-    def _values(self, place: int, name: str) -> Iterator[Has]:
-        number = next((self._tokens[c].lower for c in self._children(place, "nummod", "det")), "")
+    def _values(self, index: int, name: str) -> Iterator[Has]:
+        number = next((self._tokens[c].lower for c in self._children(index, "nummod", "det")), "")
         number = "one" if number in {"a", "an"} else number
-        agrees = number in NUMBERS and (number == "one") == (self._tokens[place].tag == "NN")
-        if agrees and not self._one_of_many(place) and self._vocabulary.countable(name):
+        agrees = number in NUMBERS and (number == "one") == (self._tokens[index].tag == "NN")
+        if agrees and not self._one_of_many(index) and plural(name) is not None:
             yield Has(name, number)
-        if self._tokens[place].tag != "NN":
+        if self._tokens[index].tag != "NN":
             return
-        for verb in self._verbs(place):
+        for verb in self._verbs(index):
             if self._vocabulary.action(self._tokens[verb].lower) and not self._children(verb, "dobj", "neg", "prt"):
                 yield Has(name, self._tokens[verb].lower)
-        adjectives = self._children(place, "amod")
-        head = self._tokens[place].head
-        if self._tokens[place].dep == "nsubj" and self._tokens[head].lemma == "be":
+        adjectives = self._children(index, "amod")
+        head = self._tokens[index].head
+        if self._tokens[index].dep == "nsubj" and self._tokens[head].lemma == "be":
             adjectives += self._children(head, "acomp")
         for adjective in adjectives:
             for one in (adjective, *self._children(adjective, "conj")):
@@ -337,22 +308,22 @@ class _Reader:
                 if self._vocabulary.attribute(value) and not shade and not changed:
                     yield Has(name, value)
 
-    def _relations(self, place: int, name: str) -> Iterator[Relates]:
-        if self._tokens[place].tag != "NN":
+    def _relations(self, index: int, name: str) -> Iterator[Relates]:
+        if self._tokens[index].tag != "NN":
             return
-        for relation, end in self._joined(place):
+        for relation, end in self._joined(index):
             others = [c for c in self._below[end] if c in self._things and self._tokens[c].dep in {"pobj", "dobj"}]
             for other in others:
-                if self._tokens[other].tag == "NN" and not self._coordinated(place) | self._coordinated(other):
+                if self._tokens[other].tag == "NN" and not self._coordinated(index) | self._coordinated(other):
                     for text in {relation, self._without_posture(relation)}:
                         if self._vocabulary.one_way(text):
                             yield Relates(name, text, self._things[other])
 
-    def _joined(self, place: int) -> Iterator[tuple[str, int]]:
+    def _joined(self, index: int) -> Iterator[tuple[str, int]]:
         """Yield each relation that a noun is the subject of, with the position of the word that governs the object."""
-        if self._tokens[place].dep in {"ROOT", "nsubj", "attr"}:  # behind an object, it may belong to the verb
-            yield from self._after(place, place, "")
-        for verb in self._verbs(place):
+        if self._tokens[index].dep in {"ROOT", "nsubj", "attr"}:  # behind an object, it may belong to the verb
+            yield from self._after(index, index, "")
+        for verb in self._verbs(index):
             if self._children(verb, "neg", "nsubjpass", "prt"):
                 continue
             tag = self._tokens[verb].tag
@@ -361,17 +332,16 @@ class _Reader:
                 yield text, verb
             yield from self._after(verb, verb, f"{text} ")
 
-    def _verbs(self, place: int) -> Iterator[int]:
+    def _verbs(self, index: int) -> Iterator[int]:
         """Yield the verbs that a noun is the subject of; a participle must follow it at once."""
-        yield from (c for c in self._children(place, "acl") if c == place + 1 and self._tokens[c].tag in {"VBG", "VBN"})
-        head = self._tokens[place].head
-        if self._tokens[place].dep == "nsubj" and self._tokens[head].pos == "VERB":
+        yield from (c for c in self._children(index, "acl") if c == index + 1 and self._tokens[c].tag in {"VBG", "VBN"})
+        head = self._tokens[index].head
+        if self._tokens[index].dep == "nsubj" and self._tokens[head].pos == "VERB":
             yield head
 
-    def _after(self, head: int, place: int, text: str) -> Iterator[tuple[str, int]]:
-        """Yield the preposition that follows a word at once."""
+    def _after(self, head: int, index: int, text: str) -> Iterator[tuple[str, int]]:
         for child in self._children(head, "prep"):
-            if child != place + 1:
+            if child != index + 1:
                 continue
             long = tuple(token.lower for token in self._tokens[child : child + 3])
             if long in _LONG:
@@ -379,50 +349,47 @@ class _Reader:
             else:
                 yield text + self._tokens[child].lower, child
 
-    def _children(self, place: int, *labels: str) -> list[int]:
-        return [child for child in self._below[place] if self._tokens[child].dep in labels]
+    def _children(self, index: int, *labels: str) -> list[int]:
+        return [child for child in self._below[index] if self._tokens[child].dep in labels]
 
     def _without_posture(self, relation: str) -> str:
         first, _, rest = relation.partition(" ")
         return rest if first in _POSTURES else relation
 
-    def _coordinated(self, place: int) -> bool:
-        return self._tokens[place].dep == "conj" or bool(self._children(place, "conj"))
+    def _coordinated(self, index: int) -> bool:
+        return self._tokens[index].dep == "conj" or bool(self._children(index, "conj"))
 
-    def _is_the_thing(self, place: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(place, "amod", "det", "compound")}
-        if words & _NOT_THE_THING or "no" in words or self._tokens[place].dep in {"poss", "nmod", "npadvmod"}:
+    def _is_the_thing(self, index: int) -> bool:
+        words = {self._tokens[child].lower for child in self._children(index, "amod", "det", "compound")}
+        if words & _NOT_THE_THING or "no" in words or self._tokens[index].dep in {"poss", "nmod", "npadvmod"}:
             return False
-        return self._governor(place) not in _PICTURED
+        return self._governor(index) not in _PICTURED
 
-    def _one_of_many(self, place: int) -> bool:
-        words = {self._tokens[child].lower for child in self._children(place, "amod", "det")}
-        return bool(words & {"another", "other", "each", "every", "several", "many"}) or self._governor(place) in _MANY
+    def _one_of_many(self, index: int) -> bool:
+        words = {self._tokens[child].lower for child in self._children(index, "amod", "det")}
+        return bool(words & {"another", "other", "each", "every", "several", "many"}) or self._governor(index) in _MANY
 
-    def _governor(self, place: int) -> str:
+    def _governor(self, index: int) -> str:
         """Return the lemma of A in "A of ...", if the thing is what follows "of"; otherwise ""."""
-        head = self._tokens[place].head
-        if self._tokens[place].dep != "pobj" or self._tokens[head].lower != "of":
+        head = self._tokens[index].head
+        if self._tokens[index].dep != "pobj" or self._tokens[head].lower != "of":
             return ""
         return self._tokens[self._tokens[head].head].lemma.lower()
 
 
 @lru_cache(maxsize=4096)
 def _participle(lemma: str) -> str:
-    """Return the form of a verb that ends in -ing."""
-    found = form(lemma, "VBG")
-    return found[0] if found else lemma
+    participles = form(lemma, "VBG")
+    return participles[0] if participles else lemma
 
 
 # Facts from scene graphs: attributes and relations of things that have a name of their own in the graph.
-#
 # If a graph has two things with one name, or with names that may mean the same, no fact about one of them is used: "a
 # cup behind a plate" may be true of the other cup as well. If an image may have more things of a name than its graph,
 # facts about them are not used.
 
 
 def graph_scene(graph: SceneGraph, vocabulary: Vocabulary) -> Scene:
-    """Return what a graph says of its image."""
     known = {name: one for name, one in graph.objects.items() if vocabulary.knows(one.name)}
     facts: set[Fact] = set()
     for thing in known.values():

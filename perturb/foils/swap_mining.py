@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from vlgate.perturb.foils.candidates import Found, Swap
+from vlgate.perturb.foils.candidates import Perturbed, Swap
 from vlgate.perturb.foils.swap_facts import (
     NUMBERS,
     Fact,
@@ -44,18 +44,15 @@ class _Contrast(NamedTuple):
     collapsed_tag: str
 
 
-def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Found:
-    """Return the pairs of all scenes, at most one for each two images, and a reason for each pair that is not one.
-
-    If several images have one caption and several the other, each image is in one pair at most.
-    """
+def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
+    """The pairs of all scenes, at most one for each two images, and a reason for each pair that is not one."""
     by_image = {scene.image: scene for scene in scenes}
     sure = {scene.image: certain(scene, vocabulary) for scene in by_image.values()}
     index: dict[tuple[str, ...], list[Statement]] = defaultdict(list)
     for scene in by_image.values():
         for statement in (*scene.captions, *statements(scene, sure[scene.image], vocabulary)):
             index[statement.key].append(statement)
-    found: dict[tuple[str, str], Swap] = {}
+    swaps: dict[tuple[str, str], Swap] = {}
     refused: list[str] = []
     shared = (index[key] for key in sorted(key for key, group in index.items() if len(group) > 1))
     for group in sorted(shared, key=lambda group: not group[0].text):  # whole captions first
@@ -66,8 +63,8 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Found:
                 refused.append(why)
             else:
                 first, second = sorted((one.image, other.image))
-                found.setdefault((first, second), _swap(one, other, contrast, vocabulary))
-    return Found(candidates=tuple(found.values()), refused=tuple(refused))
+                swaps.setdefault((first, second), _swap(one, other, contrast, vocabulary))
+    return Perturbed.of(*swaps.values(), *refused)
 
 
 def _pairs(group: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:
@@ -86,7 +83,6 @@ def _refused(
     scenes: Mapping[str, Scene],
     sure: Mapping[str, frozenset[Fact]],
 ) -> str:
-    """Return why two statements of the same words do not make a pair, or ""."""
     if one.image == other.image:
         return SAME_IMAGE
     if contrast is None:
@@ -97,8 +93,8 @@ def _refused(
 
 
 def _swap(one: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:
-    first, second = (vocabulary.said(sorted(facts)) for facts in (contrast.one, contrast.other))
-    captions = (one.text or vocabulary.said(one.facts), other.text or vocabulary.said(other.facts))
+    first, second = (vocabulary.wording(sorted(facts)) for facts in (contrast.one, contrast.other))
+    captions = (one.text or vocabulary.wording(one.facts), other.text or vocabulary.wording(other.facts))
     morphemes = {} if _forms(captions[0]) == _forms(captions[1]) else {"secondary_tag": "Morpheme-Level"}
     return Swap(
         images=(one.image, other.image),
@@ -109,12 +105,10 @@ def _swap(one: Statement, other: Statement, contrast: _Contrast, vocabulary: Voc
 
 
 def _forms(text: str) -> list[str]:
-    """Return the words of a text in lower case, sorted; "an" counts as "a"."""
     return sorted("a" if word == "an" else word for word in _WORD.findall(text.lower()))
 
 
 def _contrast(one: Statement, other: Statement, vocabulary: Vocabulary) -> _Contrast | None:
-    """Return the first facts of two statements that contradict each other, or None."""
     turned = next(_turned(one, other, vocabulary), None)
     exchanged = next(_exchanged(one, other, vocabulary), None)
     facts = turned or exchanged
@@ -130,7 +124,6 @@ def _contrast(one: Statement, other: Statement, vocabulary: Vocabulary) -> _Cont
 def _turned(
     one: Statement, other: Statement, vocabulary: Vocabulary
 ) -> Iterator[tuple[tuple[Relates], tuple[Relates]]]:
-    """Yield each relation of the first statement that the second has the other way round."""
     for fact in one.facts:
         if isinstance(fact, Relates) and fact not in other.facts and vocabulary.one_way(fact.relation):
             turned = Relates(fact.object, fact.relation, fact.subject)
@@ -141,7 +134,7 @@ def _turned(
 def _exchanged(
     one: Statement, other: Statement, vocabulary: Vocabulary
 ) -> Iterator[tuple[tuple[Has, Has], tuple[Has, Has]]]:
-    """Yield each two values of the first statement that the second says of each other's thing."""
+    # Each two values of the first statement that the second says of each other's thing.
     for first, second in combinations([fact for fact in one.facts if isinstance(fact, Has)], 2):
         if vocabulary.exchangeable(first, second):
             exchanged = (Has(first.noun, second.value), Has(second.noun, first.value))

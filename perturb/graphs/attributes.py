@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from types import MappingProxyType
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import has_others, is_measured, is_mixed, is_motley, is_place, look_alike
 from vlgate.perturb.graphs.checklist import Words, checked
 from vlgate.perturb.graphs.names import NO_NUMBER, VAGUE, Namesakes, contradict, determiner, is_vague, known_form
@@ -100,7 +100,7 @@ _CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 
 
-def attribute_foils(graph: SceneGraph, words: Words) -> Found:
+def attribute_foils(graph: SceneGraph, words: Words) -> Perturbed:
     """Make a foil of each attribute of each object: "a white sheep" and "a black sheep".
 
     The replacement is of the attribute's category and excludes it. It must hold of no object of the graph that may have

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vlgate.perturb.foils.candidates import Foil, Found, TextEncoder
+from vlgate.perturb.foils.candidates import Foil, Perturbed, TextEncoder
 from vlgate.perturb.graphs.names import known_form, wording
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.expectations import Surroundings
@@ -237,7 +237,7 @@ class Words:
         object.__setattr__(self, "slots", Slots(ontology=self.ontology))
 
 
-def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> Found:
+def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> Perturbed:
     """Return the foils of each part of a caption, each part once, without captions of the image.
 
     ``captions`` are all of these.
@@ -252,4 +252,4 @@ def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> F
             kept.setdefault((fit[0].caption, fit[0].classes[0]), fit)
         else:
             refused.append(POSITIVE)
-    return Found(candidates=tuple(foil for fit in kept.values() for foil in fit), refused=tuple(refused))
+    return Perturbed(candidates=tuple(foil for fit in kept.values() for foil in fit), refused=tuple(refused))

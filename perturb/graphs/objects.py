@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import Absence, common_names
 from vlgate.perturb.graphs.checklist import OBJECT, SUBJECT, Words, checked
 from vlgate.perturb.graphs.names import Triple, determiner, triple_of
@@ -67,7 +67,7 @@ _CLUTTER = frozenset(
 )
 
 
-def object_foils(graph: SceneGraph, words: Words) -> Found:
+def object_foils(graph: SceneGraph, words: Words) -> Perturbed:
     """Make a foil of each end of each relation: its noun is replaced by one of its class that the image does not show.
 
     A noun counts as absent if no object of the graph may be called so or may have such a part unannotated, and nobody

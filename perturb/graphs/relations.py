@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import WHOLE, are_many, has_others, is_place
 from vlgate.perturb.graphs.checklist import OBJECT, Words, checked
 from vlgate.perturb.graphs.names import Namesakes, Triple, known_form, triple_of, wording
@@ -105,7 +105,7 @@ class Swap:
     garment: bool
 
 
-def relation_foils(graph: SceneGraph, words: Words) -> Found:
+def relation_foils(graph: SceneGraph, words: Words) -> Perturbed:
     """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names.
 
     Returns: foils with the tags ``kind`` ("action" if the relation has a verb, else "spatial"), ``size`` and

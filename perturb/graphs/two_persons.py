@@ -8,7 +8,7 @@ from functools import cache
 from itertools import combinations, islice, permutations, product
 from pathlib import Path
 
-from vlgate.perturb.foils.candidates import Found, SentenceSet
+from vlgate.perturb.foils.candidates import Perturbed, SentenceSet
 from vlgate.perturb.graphs.names import same_kind
 from vlgate.perturb.graphs.persons import (
     SURE,
@@ -43,7 +43,7 @@ ALIKE = "nothing tells two persons of one name apart"
 _FILE = "transitive.tsv"
 
 
-def active_passive(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Found:
+def active_passive(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
     """Make a set of four sentences of each relation between two persons whose verb has a passive.
 
     Returns: sets in BLA's order, true active and passive, false active and passive, with the tag ``verb``; and a reason
@@ -59,10 +59,10 @@ def active_passive(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = 
     """
     size = image_size(graph)
     if size is None:
-        return Found(refused=(NO_SIZE,))
+        return Perturbed.of(NO_SIZE)
     found = list(_sets(graph, size, rules, tools))
     sets = {one.true: one for one in found if isinstance(one, SentenceSet)}
-    return Found(candidates=tuple(sets.values()), refused=tuple(one for one in found if isinstance(one, str)))
+    return Perturbed(candidates=tuple(sets.values()), refused=tuple(one for one in found if isinstance(one, str)))
 
 
 def _sets(
@@ -207,7 +207,7 @@ class Told:
     features: tuple[Feature, ...]
 
 
-def coordination(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Found:
+def coordination(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
     """Make sets of sentences such as "the man wears a hat and holds a cup", at most ``rules.most_sets``.
 
     Returns: sets in BLA's order: what is true of both persons, and each with one feature of the other; with reasons for
@@ -216,7 +216,7 @@ def coordination(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TA
     return _found(graph, rules, tools, _coordinated)
 
 
-def relative_clause(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Found:
+def relative_clause(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
     """Make sets of sentences such as "the man who wears a hat holds a cup", at most ``rules.most_sets``.
 
     Returns: as ``coordination`` does.
@@ -232,17 +232,17 @@ def _relative(told: Told, one: Feature, other: Feature) -> str:
     return f"the {told.person.name} who {one.said(told.number)} {other.said(told.number)}"
 
 
-def _found(graph: SceneGraph, rules: BlaRules, tools: BlaTools, template: Template) -> Found:
+def _found(graph: SceneGraph, rules: BlaRules, tools: BlaTools, template: Template) -> Perturbed:
     size = image_size(graph)
     if size is None:
-        return Found(refused=(NO_SIZE,))
+        return Perturbed.of(NO_SIZE)
     refused: list[str] = []
     people = list(_people(graph, size, rules, tools, refused))
     if len(people) < 2:
-        return Found(refused=(*refused, NO_PERSONS))
+        return Perturbed(refused=(*refused, NO_PERSONS))
     facts = _Facts(graph=graph, tools=tools)
     sets = islice(_all_sets(people, rules, facts, template, refused), rules.most_sets)
-    return Found(candidates=tuple(sets), refused=tuple(refused))
+    return Perturbed(candidates=tuple(sets), refused=tuple(refused))
 
 
 def _people(

@@ -16,10 +16,8 @@ from vlgate.perturb.images.pixels import Pixels, checked, plain
 from vlgate.perturb.scene_graph import Box
 
 # The blurred mask of some boxes, computed without drawing and blurring a mask.
-#
 # The blur of a rectangle is the outer product of two profiles, and boxes that overlap cut each other into rectangles.
 # So the blur of several boxes together is a product of three small matrices. It is exact for fractions of pixels.
-#
 # ``blur_background`` with a mask that is drawn and blurred by ``cv2.GaussianBlur`` takes 2.1 times as long, or 1.3 to
 # 2.0 times if only the surroundings of the boxes are blurred (one to five boxes, sigmas of 3, 6 and 9, 640 x 480
 # pixels).
@@ -43,7 +41,7 @@ class SoftMask:
     across: FloatMatrix
 
     def weights(self, rows: slice, columns: slice) -> FloatMatrix:
-        """Return the weights of these rows and columns, of shape (rows, columns), float32, each in 0..1."""
+        """The weights of these rows and columns, float32, each in 0..1."""
         return np.clip(self.down[:, rows].T @ self.cells @ self.across[:, columns], 0, 1)
 
 
@@ -79,7 +77,6 @@ def _profiles(edges: Sequence[float], sigma: float, length: int) -> FloatMatrix:
 
 
 def _add_rise(row: NDArray[np.float64], edge: float, sigma: float, sign: int) -> None:
-    """Add a blurred step from 0 to ``sign`` at ``edge``."""
     first = max(0, math.floor(edge - REACH * sigma))
     last = min(max(0, math.ceil(edge + REACH * sigma)), len(row))
     if first < last:
@@ -96,7 +93,6 @@ def _step() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 # Hide the background of an image, or its foreground: blur, mask, crop and occlude.
-#
 # The first three are the visual perturbations of CARETS (section 4.2 d, appendix A.2). The boxes of the question's
 # objects are the foreground. All other pixels are the background, which cannot change the answer.
 

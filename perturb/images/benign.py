@@ -16,24 +16,12 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# Changes of an image that nobody sees: a shift or a border of a few pixels, another size within 2 %.
-#
-# JPEG of quality 95 is in ``encodings``.
-
 MOST_PIXELS = 4
 MOST_SCALE = 0.02
 
 
 def shift(image: ArrayLike, right: int, down: int) -> Pixels:
-    """Move an image by whole pixels within its frame; the edge that comes into view repeats the image's own edge.
-
-    Args:
-        image: shape (h, w, 3), uint8, RGB.
-        right: pixels to the right, -4 to 4; negative ones to the left.
-        down: pixels down, -4 to 4.
-
-    Returns: a new array of the same shape.
-    Raises: ValueError if a number is outside -4..4, or the image is not 8-bit RGB.
+    """Move an image by -4 to 4 whole pixels within its frame; the edge that comes into view repeats the image's own.
 
     >>> shift(np.arange(9, dtype=np.uint8).reshape(1, 3, 3), 1, 0)[0, :, 0].tolist()
     [0, 0, 3]
@@ -49,28 +37,16 @@ def shift(image: ArrayLike, right: int, down: int) -> Pixels:
 
 
 def pad(image: ArrayLike, border: int) -> Pixels:
-    """Add a border of 1 to 4 pixels on every side, which repeats the image's edge.
-
-    Returns: a new array of shape (h + 2 * border, w + 2 * border, 3), uint8.
-    Raises: ValueError if ``border`` is outside 1..4, or the image is not 8-bit RGB.
-
-    >>> pad(np.zeros((2, 3, 3), np.uint8), 4).shape
-    (10, 11, 3)
-    """
+    """Add a border of 1 to 4 pixels on every side, which repeats the image's edge."""
     if not 1 <= border <= MOST_PIXELS:
         raise ValueError(f"border={border!r}: expected 1 to {MOST_PIXELS} pixels")
     return np.pad(checked(image), ((border, border), (border, border), (0, 0)), mode="edge")
 
 
 def rescale(image: ArrayLike, factor: float) -> Pixels:
-    """Resize by a factor within 2 % of 1, with Lanczos's filter; at least one side changes by at least one pixel.
+    """Resize by a factor within 2 % of 1, with Lanczos's filter.
 
-    Returns: a new array of shape (round(h * factor), round(w * factor), 3), uint8; a side that rounds to itself stays,
-        but for the longer one, which changes by one pixel.
-    Raises: ValueError if the factor is 1 or outside 0.98..1.02, or the image is not 8-bit RGB.
-
-    >>> rescale(np.zeros((100, 200, 3), np.uint8), 1.02).shape, rescale(np.zeros((3, 9, 3), np.uint8), 0.98).shape
-    ((102, 204, 3), (3, 8, 3))
+    A side that rounds to itself stays, but for the longer one, which changes by one pixel: at least one side changes.
     """
     if factor == 1 or not 1 - MOST_SCALE <= factor <= 1 + MOST_SCALE:
         raise ValueError(f"factor={factor!r}: expected {1 - MOST_SCALE} to {1 + MOST_SCALE}, and not 1")
@@ -87,7 +63,6 @@ def rescale(image: ArrayLike, factor: float) -> Pixels:
 
 
 # The same picture in other files: bytes that decode to the same pixels, and JPEG, which does not.
-#
 # ``vlgate.images`` decodes each of the lossless files to exactly the pixels that were given. A model that opens files
 # itself may not: it may ignore the EXIF orientation, put transparent pixels on black, or show a palette's numbers.
 
@@ -99,18 +74,11 @@ _TURNED_LEFT = 6  # the value for stored pixels that must be turned clockwise by
 
 
 def as_png(image: ArrayLike) -> bytes:
-    """Return a PNG without any metadata of an image of shape (h, w, 3), uint8.
-
-    Raises: ValueError if the image is not 8-bit RGB, as all functions of this module.
-
-    >>> as_png(np.zeros((1, 1, 3), np.uint8))[1:4]
-    b'PNG'
-    """
     return _saved(_picture(checked(image)), "PNG", compress_level=1)  # twice as fast as the default
 
 
 def as_turned(image: ArrayLike) -> bytes:
-    """Return a PNG whose stored pixels are turned to the left, with the EXIF orientation 6 that turns them back."""
+    """A PNG whose stored pixels are turned to the left, with the EXIF orientation 6 that turns them back."""
     from PIL import Image
 
     exif = Image.Exif()
@@ -119,7 +87,7 @@ def as_turned(image: ArrayLike) -> bytes:
 
 
 def as_palette(image: ArrayLike) -> bytes | None:
-    """Return a PNG with a palette; None if the image has more than 256 colours, for which a palette changes it."""
+    """A PNG with a palette; None if the image has more than 256 colours, for which a palette changes it."""
     pixels = checked(image)
     values = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
     colours, numbers = np.unique(values, return_inverse=True)
@@ -133,7 +101,7 @@ def as_palette(image: ArrayLike) -> bytes | None:
 
 
 def as_transparent(image: ArrayLike, hidden: tuple[int, int, int] = (0, 0, 0)) -> bytes:
-    """Return a PNG in which every white pixel is transparent over the colour ``hidden``; the others are opaque."""
+    """A PNG in which every white pixel is transparent over the colour ``hidden``; the others are opaque."""
     from PIL import Image
 
     pixels = checked(image)
@@ -143,17 +111,17 @@ def as_transparent(image: ArrayLike, hidden: tuple[int, int, int] = (0, 0, 0)) -
 
 
 def as_cmyk(image: ArrayLike) -> bytes:
-    """Return a TIFF in CMYK without black and without a profile, each ink 255 minus a channel: nothing is lost."""
+    """A TIFF in CMYK without black and without a profile, each ink 255 minus a channel: nothing is lost."""
     return _saved(_picture(checked(image)).convert("CMYK"), "TIFF", compression="tiff_lzw")
 
 
 def as_jpeg(image: ArrayLike) -> bytes:
-    """Return a JPEG of quality 95 with a colour sample per 2 x 2 pixels; the pixels change a little."""
+    """A JPEG of quality 95 with a colour sample per 2 x 2 pixels; the pixels change a little."""
     return _saved(_picture(checked(image)), "JPEG", quality=QUALITY, subsampling="4:2:0")
 
 
 def as_progressive(image: ArrayLike) -> bytes:
-    """Return the JPEG of ``as_jpeg`` in progressive scans, which decodes to the same pixels as that one."""
+    """The JPEG of ``as_jpeg`` in progressive scans, which decodes to the same pixels as that one."""
     return _saved(_picture(checked(image)), "JPEG", quality=QUALITY, subsampling="4:2:0", progressive=True)
 
 

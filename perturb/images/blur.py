@@ -11,7 +11,6 @@ from vlgate.perturb.images.pixels import Pixels, at, checked, scale_of
 from vlgate.seeds import generator
 
 # Gaussian blur of 8-bit images.
-#
 # ``cv2.GaussianBlur`` is exact in 32 bit and off by up to 1.7 levels in 8 bit. ``blur_background`` takes 2.8 times as
 # long if ``cv2.GaussianBlur`` blurs the image and the mask (sigmas of 3, 6 and 9;
 # ``benchmarks/image_perturbations.py``), and 1.6 times as long if only the image is blurred at full resolution.
@@ -43,7 +42,6 @@ def gaussian_blur(image: ArrayLike, sigma: float) -> Pixels:
 
 
 def check_sigma(sigma: float) -> None:
-    """Raise ValueError if ``sigma`` is not finite or not above 0."""
     if not (math.isfinite(sigma) and sigma > 0):
         raise ValueError(f"sigma={sigma!r}: expected a standard deviation in pixels, finite and above 0")
 
@@ -74,8 +72,6 @@ def _at_half(image: Pixels, sigma: float) -> Pixels:
     large = cv2.pyrUp(cv2.sepFilter2D(small, cv2.CV_32F, kernel, kernel))
     return np.asarray(cv2.convertScaleAbs(large[edge : edge + height, edge : edge + width]), dtype=np.uint8)
 
-
-# The blur of a lens out of focus and of a moving camera.
 
 _RADII = (3.0, 4.0, 5.0, 6.0, 7.0)
 _TRAILS = ((10.0, 3.0), (15.0, 5.0), (15.0, 8.0), (15.0, 10.0), (15.0, 12.0))

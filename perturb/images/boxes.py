@@ -19,7 +19,6 @@ _TOUCH = 1e-6
 
 
 def check_box(box: Box) -> None:
-    """Raise ValueError if a box is not finite, or its width or height is not above 0."""
     if not all(map(math.isfinite, (box.x, box.y, box.w, box.h))) or box.w <= 0 or box.h <= 0:
         raise ValueError(f"box={box!r}: expected finite numbers, and a width and a height above 0")
 
@@ -83,19 +82,18 @@ def mirror_box(box: Box, width: float) -> Box:
 
 
 def enlarge(box: Box, by: float) -> Box:
-    """Return the box with each of its sides moved outwards ``by`` pixels; it may leave the image."""
+    # Each side moves outwards; the box may leave the image.
     return Box(x=box.x - by, y=box.y - by, w=box.w + 2 * by, h=box.h + 2 * by)
 
 
 def around(boxes: Sequence[Box]) -> Box:
-    """Return the smallest box around all boxes; there must be at least one."""
     x, y = min(box.x for box in boxes), min(box.y for box in boxes)
     right, bottom = max(box.x + box.w for box in boxes), max(box.y + box.h for box in boxes)
     return Box(x=x, y=y, w=right - x, h=bottom - y)
 
 
 def pixels_of(box: Box, width: int, height: int) -> tuple[slice, slice]:
-    """Return the rows and columns of all pixels of the image that the box touches.
+    """All pixels that the box touches, as rows and columns.
 
     >>> pixels_of(Box(x=1.5, y=0, w=2, h=1), 10, 10)
     (slice(0, 1, None), slice(1, 4, None))

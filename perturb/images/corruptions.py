@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from vlgate.perturb.images.pixels import Pixels, as_colour, at, checked, scale_of
 from vlgate.seeds import generator
 
-# Gaussian noise and shot noise.
-
 _DEVIATIONS = (0.08, 0.12, 0.18, 0.26, 0.38)
 _PHOTONS = (60.0, 25.0, 12.0, 5.0, 3.0)
 
@@ -58,8 +56,6 @@ def _to_bytes(values: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> Pixe
     return np.rint(np.clip(values, 0, 255, out=values), out=values).astype(np.uint8)
 
 
-# Brightness, contrast and greyscale.
-
 ADDED = (0.1, 0.2, 0.3, 0.4, 0.5)
 LEFT = (0.4, 0.3, 0.25, 0.2, 0.15)
 LUMA = (4899, 9617, 1868)
@@ -99,13 +95,7 @@ def contrast(image: ArrayLike, severity: int) -> Pixels:
     >>> contrast(np.array([[[0, 0, 0], [100, 200, 0]]], np.uint8), 4).tolist()
     [[[40, 80, 0], [60, 120, 0]]]
     """
-    left = at(severity, LEFT)
-    pixels = checked(image)
-    means = pixels.sum(axis=(0, 1), dtype=np.int64) / (pixels.shape[0] * pixels.shape[1])
-    flat = np.empty_like(pixels)
-    for channel, mean in enumerate(means):
-        flat[..., channel] = np.rint((np.arange(256) - mean) * left + mean).astype(np.uint8)[pixels[..., channel]]
-    return flat
+    return _contrasted(image, at(severity, LEFT))
 
 
 def greyscale(image: ArrayLike) -> Pixels:
@@ -120,8 +110,6 @@ def greyscale(image: ArrayLike) -> Pixels:
     luma = (checked(image).astype(np.int32) @ np.array(LUMA, np.int32) + (1 << 13)) >> 14
     return np.repeat(luma.astype(np.uint8)[..., None], 3, axis=2)
 
-
-# Lossy compression: JPEG and pixelation.
 
 _QUALITIES = (25, 18, 15, 10, 7)
 _SHARES = (0.6, 0.5, 0.4, 0.3, 0.25)
@@ -138,13 +126,7 @@ def jpeg(image: ArrayLike, severity: int) -> Pixels:
     >>> jpeg(np.full((8, 8, 3), 128, np.uint8), 5)[0, 0].tolist()
     [128, 128, 128]
     """
-    quality = at(severity, _QUALITIES)
-    pixels = checked(image)
-    from PIL import Image
-
-    stream = BytesIO()
-    Image.fromarray(pixels).save(stream, "JPEG", quality=quality)
-    return np.array(Image.open(stream).convert("RGB"))
+    return compress(image, at(severity, _QUALITIES))
 
 
 def pixelate(image: ArrayLike, severity: int) -> Pixels:
@@ -198,20 +180,11 @@ def rotate(image: ArrayLike, severity: int, seed: int = 0, fill: ArrayLike | Non
     [9, 9, 9]
     """
     degrees = at(severity, _DEGREES) * generator(f"rotate/{seed}", n_bytes=16).choice((-1, 1))
-    pixels = checked(image)
-    import cv2
-
-    height, width = pixels.shape[:2]
-    colour = as_colour(pixels.mean(axis=(0, 1)) if fill is None else fill)
-    turn = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), float(degrees), 1.0)
-    border = tuple(map(float, colour))
-    turned = cv2.warpAffine(pixels, turn, (width, height), borderMode=cv2.BORDER_CONSTANT, borderValue=border)
-    return np.asarray(turned, dtype=np.uint8)
+    return _turned(checked(image), float(degrees), fill)
 
 
 # Crop, brightness, contrast, compression and rotation of any strength.
-#
-# A benchmark uses a few fixed severities (``severity.SEVERITIES``). A search for the weakest change that matters needs
+# A benchmark uses a few fixed severities (``pixels.SEVERITIES``). A search for the weakest change that matters needs
 # every strength in between. Each function returns the image unchanged at its neutral strength, except ``compress``,
 # which has none.
 
@@ -219,14 +192,7 @@ LARGEST_MARGIN = 0.3
 
 
 def crop_margin(image: ArrayLike, share: float) -> Pixels:
-    """Crop a share of the width from the left and the right, and of the height from the top and the bottom.
-
-    Args:
-        image: shape (h, w, 3), uint8, RGB.
-        share: the share of each side, 0 to 0.3; rounded down to whole pixels.
-
-    Returns: a new array of shape (h - 2 * int(share * h), w - 2 * int(share * w), 3), uint8.
-    Raises: ValueError if ``share`` is outside 0..0.3, or the image is not 8-bit RGB.
+    """Crop a ``share``, 0 to 0.3, of each side, rounded down to whole pixels.
 
     >>> crop_margin(np.zeros((20, 40, 3), np.uint8), 0.1).shape
     (16, 32, 3)
@@ -242,9 +208,6 @@ def crop_margin(image: ArrayLike, share: float) -> Pixels:
 def scale_brightness(image: ArrayLike, factor: float) -> Pixels:
     """Multiply every value by ``factor``, up to white.
 
-    Returns: a new array of shape (h, w, 3), uint8.
-    Raises: ValueError if ``factor`` is not finite or below 0, or the image is not 8-bit RGB.
-
     >>> scale_brightness(np.array([[[10, 100, 200]]], np.uint8), 1.5).tolist()
     [[[15, 150, 255]]]
     """
@@ -256,28 +219,25 @@ def scale_brightness(image: ArrayLike, factor: float) -> Pixels:
 def scale_contrast(image: ArrayLike, factor: float) -> Pixels:
     """Multiply each value's distance to its channel's mean in the image by ``factor``.
 
-    Returns: a new array of shape (h, w, 3), uint8.
-    Raises: ValueError as ``scale_brightness``.
-
     >>> scale_contrast(np.array([[[0, 0, 0], [100, 200, 0]]], np.uint8), 0.5).tolist()
     [[[25, 50, 0], [75, 150, 0]]]
     """
     _check_factor(factor)
+    return _contrasted(image, factor)
+
+
+def _contrasted(image: ArrayLike, factor: float) -> Pixels:
     pixels = checked(image)
     means = pixels.sum(axis=(0, 1), dtype=np.int64) / (pixels.shape[0] * pixels.shape[1])
-    levels = np.clip(np.rint((np.arange(256)[:, None] - means) * factor + means), 0, 255).astype(np.uint8)
-    return np.take_along_axis(levels, pixels.reshape(-1, 3), axis=0).reshape(pixels.shape)
+    changed = np.empty_like(pixels)
+    for channel, mean in enumerate(means):
+        levels = np.clip(np.rint((np.arange(256) - mean) * factor + mean), 0, 255).astype(np.uint8)
+        changed[..., channel] = levels[pixels[..., channel]]
+    return changed
 
 
 def compress(image: ArrayLike, quality: int) -> Pixels:
-    """Compress as JPEG of ``quality``, 1 (worst) to 95, with Pillow's defaults.
-
-    Returns: a new array of shape (h, w, 3), uint8.
-    Raises: ValueError if ``quality`` is outside 1..95, or the image is not 8-bit RGB.
-
-    >>> compress(np.full((8, 8, 3), 128, np.uint8), 5)[0, 0].tolist()
-    [128, 128, 128]
-    """
+    """Compress as JPEG of ``quality``, 1 (worst) to 95, with Pillow's defaults."""
     if not 1 <= quality <= 95:
         raise ValueError(f"quality={quality!r}: expected 1 to 95, the qualities that Pillow recommends")
     pixels = checked(image)
@@ -289,24 +249,18 @@ def compress(image: ArrayLike, quality: int) -> Pixels:
 
 
 def turn(image: ArrayLike, degrees: float) -> Pixels:
-    """Turn the image around its centre, anticlockwise, within its frame.
-
-    The corners that come into view get the image's mean colour. The corners of the image itself leave the frame.
-
-    Returns: a new array of shape (h, w, 3), uint8.
-    Raises: ValueError if ``degrees`` is not finite, or the image is not 8-bit RGB.
-
-    >>> turn(np.full((4, 4, 3), 9, np.uint8), 30.0).tolist()[0][0]
-    [9, 9, 9]
-    """
+    """Turn the image around its centre, anticlockwise, within its frame; its corners leave the frame."""
     if not math.isfinite(degrees):
         raise ValueError(f"degrees={degrees!r}: expected a finite angle")
-    pixels = checked(image)
+    return _turned(checked(image), float(degrees), None)
+
+
+def _turned(pixels: Pixels, degrees: float, fill: ArrayLike | None) -> Pixels:
     import cv2
 
     height, width = pixels.shape[:2]
-    matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), float(degrees), 1.0)
-    border = tuple(map(float, as_colour(pixels.mean(axis=(0, 1)))))
+    matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1.0)
+    border = tuple(map(float, as_colour(pixels.mean(axis=(0, 1)) if fill is None else fill)))
     turned = cv2.warpAffine(pixels, matrix, (width, height), borderMode=cv2.BORDER_CONSTANT, borderValue=border)
     return np.asarray(turned, dtype=np.uint8)
 

@@ -17,11 +17,8 @@ from vlgate.perturb.images.pixels import Pixels, checked
 from vlgate.types import LazyImage, Recipe, recipe_of
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from PIL.Image import Image
 
-
-# Images that show nothing: of one colour, or blurred beyond recognition.
 
 LEVELS: Mapping[str, int] = MappingProxyType({"grey": 128, "blank": 255})
 """The level of all channels of an image of one colour, in 0..255."""
@@ -35,33 +32,25 @@ AWAY = "blurred-away"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniformLoad:
-    """Loads an image of one colour."""
-
     level: int
 
     def __call__(self) -> Image:
-        """Return the image, mode RGB."""
         from PIL import Image
 
         return Image.new("RGB", (SIDE, SIDE), (self.level,) * 3)
 
     def recipe(self) -> Recipe:
-        """Return what the pixels depend on."""
         return ("uniform", self.level, SIDE)
 
 
 def uniform(colour: str) -> LazyImage:
-    """Return an image of one colour, a key of ``LEVELS``. There is one of each, so that a model encodes it once.
-
-    >>> uniform("grey").key
-    'uniform-grey'
-    """
+    """An image of one colour, a key of ``LEVELS``. There is one of each, so that a model encodes it once."""
     name = f"{_KEY}{colour}"
     return LazyImage(key=name, load=UniformLoad(level=LEVELS[colour]), where=f"vlgate:{name}")
 
 
 def shows_nothing(key: str) -> bool:
-    """Return whether an image is of one colour or blurred away, given by its key.
+    """Whether an image is of one colour or blurred away, given by its key.
 
     >>> shows_nothing("uniform-grey"), shows_nothing("7.jpg#flip+blurred-away"), shows_nothing("7.jpg#flip")
     (True, True, False)
@@ -75,11 +64,6 @@ def blurred_away(image: ArrayLike) -> Pixels:
 
     What is left is worth about 4 x 4 pixels. People need about 32 x 32 to tell what a photograph shows (Torralba 2009,
     Visual Neuroscience 26, 123-131). The image is blurred at 64 pixels, because nothing finer remains.
-
-    Returns: a new array of the same shape.
-
-    >>> blurred_away(np.full((4, 5, 3), 200, np.uint8)).shape
-    (4, 5, 3)
     """
     from PIL import Image
 
@@ -88,9 +72,6 @@ def blurred_away(image: ArrayLike) -> Pixels:
     reduced = whole.resize([max(1, round(side * scale)) for side in whole.size], Image.Resampling.BOX)
     blurred = Image.fromarray(gaussian_blur(np.asarray(reduced), _SIGMA))
     return np.array(blurred.resize(whole.size, Image.Resampling.BICUBIC))
-
-
-# Images that are blurred, reduced in contrast or mixed with another by any strength when they are loaded.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +84,6 @@ class GradedLoad:
     other: LazyImage | None = None
 
     def __call__(self) -> Image:
-        """Return the changed image, mode RGB."""
         from PIL import Image
 
         pixels = np.asarray(self.image.load())
@@ -112,7 +92,6 @@ class GradedLoad:
         return Image.fromarray(_CHANGES[self.name](pixels, self.strength))
 
     def recipe(self) -> Recipe | None:
-        """Return what the images are made of, and what changes them; None if one does not tell."""
         made = tuple(recipe_of(image) for image in (self.image, self.other) if image is not None)
         return None if None in made else ("graded", *made, self.name, self.strength)
 
@@ -123,13 +102,7 @@ _CHANGES: Mapping[str, Callable[[Pixels, float], Pixels]] = MappingProxyType(
 
 
 def graded(image: LazyImage, name: str, strength: float) -> LazyImage:
-    """Return an image that is changed when it is loaded: by "blur" of a sigma in pixels, or "contrast" times a factor.
-
-    Raises: UnknownNameError for another name.
-
-    >>> graded(LazyImage(key="7.jpg", load=lambda: None), "blur", 2.5).key
-    '7.jpg#blur=2.5'
-    """
+    """An image that is changed when it is loaded: by "blur" of a sigma in pixels, or "contrast" times a factor."""
     if name not in _CHANGES:
         raise UnknownNameError("graded change", name, _CHANGES)
     load = GradedLoad(image=image, name=name, strength=strength)
@@ -137,20 +110,14 @@ def graded(image: LazyImage, name: str, strength: float) -> LazyImage:
 
 
 def mixture(image: LazyImage, other: LazyImage, weight: float) -> LazyImage:
-    """Return the mixture of two images of one size, with ``weight`` for the other one, made when it is loaded."""
+    """The mixture of two images of one size, with ``weight`` for the other one, made when it is loaded."""
     load = GradedLoad(image=image, name="mix", strength=weight, other=other)
     where = f"{image.where}#mix={weight!r} of {other.where}"
     return LazyImage(key=f"{image.key}#mix={weight:g}", load=load, where=where)
 
 
 def mixed(image: ArrayLike, other: ArrayLike, weight: float) -> Pixels:
-    """Return ``(1 - weight) * image + weight * other``, rounded, for images of shape (h, w, 3), uint8, RGB.
-
-    Raises: ValueError if the weight is outside 0..1, the shapes differ, or an image is not 8-bit RGB.
-
-    >>> mixed(np.zeros((1, 1, 3), np.uint8), np.full((1, 1, 3), 100, np.uint8), 0.3).tolist()
-    [[[30, 30, 30]]]
-    """
+    """Mix two images of one shape, as ``(1 - weight) * image + weight * other``, rounded."""
     one, two = checked(image), checked(other)
     if not 0 <= weight <= 1 or one.shape != two.shape:
         raise ValueError(f"weight={weight!r}, shapes {one.shape} and {two.shape}: expected 0 to 1, and one shape")

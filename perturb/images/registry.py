@@ -13,20 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vlgate.errors import nearest
+from vlgate.perturb.images import corruptions
 from vlgate.perturb.images.background import blur_background, crop_to, mask_background, occlude
 from vlgate.perturb.images.blur import defocus_blur, motion_blur
 from vlgate.perturb.images.boxes import check_box, on_image, rescale
-from vlgate.perturb.images.corruptions import (
-    brightness,
-    contrast,
-    flip,
-    gaussian_noise,
-    greyscale,
-    jpeg,
-    pixelate,
-    rotate,
-    shot_noise,
-)
 from vlgate.perturb.images.graded import AWAY, blurred_away
 from vlgate.perturb.images.pixels import IMAGENET_MEAN, SEVERITIES, Pixels, as_colour
 from vlgate.perturb.scene_graph import Box
@@ -35,9 +25,6 @@ from vlgate.types import LazyImage, Recipe, recipe_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-
-# All perturbations of images by name, as it stands behind ``#`` in the key of an image.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,20 +57,20 @@ _SINGLE: tuple[_Entry, ...] = (
     ("mask", mask_background, ("boxes", "fill")),
     ("crop", crop_to, ("boxes",)),
     ("occlude", occlude, ("boxes", "fill")),
-    ("flip", flip, ()),
-    ("greyscale", greyscale, ()),
+    ("flip", corruptions.flip, ()),
+    ("greyscale", corruptions.greyscale, ()),
     (AWAY, blurred_away, ()),
 )
 _GRADED: tuple[_Entry, ...] = (
-    ("gaussian-noise", gaussian_noise, ("seed",)),
-    ("shot-noise", shot_noise, ("seed",)),
+    ("gaussian-noise", corruptions.gaussian_noise, ("seed",)),
+    ("shot-noise", corruptions.shot_noise, ("seed",)),
     ("motion-blur", motion_blur, ("seed",)),
     ("defocus-blur", defocus_blur, ()),
-    ("brightness", brightness, ()),
-    ("contrast", contrast, ()),
-    ("jpeg", jpeg, ()),
-    ("pixelate", pixelate, ()),
-    ("rotate", rotate, ("seed",)),
+    ("brightness", corruptions.brightness, ()),
+    ("contrast", corruptions.contrast, ()),
+    ("jpeg", corruptions.jpeg, ()),
+    ("pixelate", corruptions.pixelate, ()),
+    ("rotate", corruptions.rotate, ("seed",)),
 )
 
 
@@ -116,9 +103,6 @@ def perturbation(name: str) -> Perturbation:
     return PERTURBATIONS[name]
 
 
-# Images that are perturbed when they are loaded.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerturbedLoad:
     """Loads an image and perturbs it; it can be pickled if the image's own ``load`` can."""
@@ -131,7 +115,6 @@ class PerturbedLoad:
     fill: tuple[int, int, int]
 
     def __call__(self) -> Image:
-        """Return the perturbed image, mode RGB."""
         from PIL import Image
 
         original = self.image.load()
@@ -140,7 +123,6 @@ class PerturbedLoad:
         return Image.fromarray(pixels)
 
     def recipe(self) -> Recipe | None:
-        """Return what the original is made of, and what changes it; None if the original does not tell."""
         original = recipe_of(self.image)
         if original is None:
             return None
@@ -190,7 +172,7 @@ def perturbed(
         name=name,
         boxes=kept,
         size=size if kept else None,
-        seed=_seed_of(image.key, seed) if "seed" in used else 0,
+        seed=seed_of(f"{seed}/{image.key}") if "seed" in used else 0,
         fill=(red, green, blue) if "fill" in used else (0, 0, 0),
     )
     joint = "+" if "#" in image.key else "#"
@@ -204,10 +186,6 @@ def _check(name: str, boxes: tuple[Box, ...], size: tuple[int, int] | None) -> N
         on_image(boxes, *size)
     for box in boxes:
         check_box(box)
-
-
-def _seed_of(key: str, seed: int) -> int:
-    return seed_of(f"{seed}/{key}")
 
 
 def _digest(load: PerturbedLoad) -> str:

@@ -9,7 +9,6 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from types import MappingProxyType
 
-from vlgate.perturb.foils.captions.noun_phrases import words
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions.drafts import NUMBERS, PhraseNumber
 from vlgate.perturb.questions.readings import (
@@ -28,9 +27,9 @@ from vlgate.perturb.text.fitness import first, unfit
 from vlgate.perturb.text.grammar import only_span, plural, put, with_article
 from vlgate.perturb.text.parsed import Edit, Parsed, Span, Token
 from vlgate.perturb.text.rewriting import exchange
+from vlgate.perturb.word_lists import words
 
 # Put the operands of a question in another order, which does not change its answer.
-#
 # CARETS' order test (section 3.2) swaps the operands of conjunctions and disjunctions ("Is there a cup or a ball?")
 # and the order of the choices ("Is the cup red or blue?").
 
@@ -52,7 +51,7 @@ def swap_operands(text: str) -> str | None:
     """Swap the operands of "both A and B" or of "A or B".
 
     Only operands whose words are known are swapped: two noun phrases of the same number with the same kind of
-    determiner, two attributes, or two sides. For texts of any other form, see ``captions.operands.reordered``.
+    determiner, two attributes, or two sides. For texts of any other form, see ``reordered``.
 
     Returns: the new text, or None if there are not exactly two operands, or they are not certain.
 
@@ -89,42 +88,41 @@ def _with_its_article(question: str, choice: str) -> str:
 
 
 def _reversed(question: str, said: Sequence[str], choices: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
-    found = [span for choice in said if (span := only_span(question, choice)) is not None]
-    if len(choices) < 2 or len(found) < len(choices) or any(a[1] > b[0] for a, b in pairwise(found)):
+    spans = [span for choice in said if (span := only_span(question, choice)) is not None]
+    if len(choices) < 2 or len(spans) < len(choices) or any(a[1] > b[0] for a, b in pairwise(spans)):
         return None
-    for span, choice in zip(reversed(found), said, strict=True):
+    for span, choice in zip(reversed(spans), said, strict=True):
         question = put(question, span, choice)
     return question, tuple(reversed(choices))
 
 
 def _both(text: str) -> tuple[str, str] | None:
-    found = _BOTH.fullmatch(text)
-    if found is None or "any" in {found[name].split(" ")[0].lower() for name in ("a", "b")}:
+    match = _BOTH.fullmatch(text)
+    if match is None or "any" in {match[name].split(" ")[0].lower() for name in ("a", "b")}:
         return None  # "both any leaves and any windows" is not English
-    return _alike(text, found["a"], found["b"])
+    return _alike(text, match["a"], match["b"])
 
 
 def _either(text: str) -> tuple[str, str] | None:
-    if found := _EITHER.fullmatch(text) or _SIDES.fullmatch(text):
-        return _alike(text, found["a"], found["b"])
-    found = _OR.fullmatch(text)
-    if found is None:
+    if match := _EITHER.fullmatch(text) or _SIDES.fullmatch(text):
+        return _alike(text, match["a"], match["b"])
+    match = _OR.fullmatch(text)
+    if match is None:
         return None
-    left, words = found["left"].split(" "), found["b"].split(" ")
+    left, words = match["left"].split(" "), match["b"].split(" ")
     if words[0].lower() in _DETERMINERS:
-        places = [place for place, word in enumerate(left) if word.lower() in _DETERMINERS]
-        start = places[-1] if places else len(left)
+        indexes = [index for index, word in enumerate(left) if word.lower() in _DETERMINERS]
+        start = indexes[-1] if indexes else len(left)
     else:
         start = max(len(left) - len(words), 0)
     before, first = " ".join([*left[:start], ""]), " ".join(left[start:])
     if words[0].lower() in _DETERMINERS and _BEFORE.fullmatch(before) is None and before.strip():
         return None
     # A determiner has a capital only at the start of a sentence, and it may now move away from there.
-    return _alike(text, first if before.strip() else first[:1].lower() + first[1:], found["b"], before=before)
+    return _alike(text, first if before.strip() else first[:1].lower() + first[1:], match["b"], before=before)
 
 
 def _alike(text: str, first: str, second: str, before: str = "") -> tuple[str, str] | None:
-    """The operands if they can stand for each other."""
     if len(re.findall(r"\b(?:and|or)\b", text, re.IGNORECASE)) != 1:
         return None
     if _SIDES.fullmatch(f" {first} or {second}"):
@@ -158,7 +156,6 @@ _NUMBERS_OF: Mapping[str, tuple[PhraseNumber, ...]] = MappingProxyType(
 
 
 # Put two joined things of a text in the other order, by its parse: the text says the same.
-#
 # "A cat and a dog" becomes "a dog and a cat". The two are alike, so that nothing else must change: both are nouns with
 # the same kind of article and number, and no description behind or before them may belong to one or to both.
 
@@ -189,10 +186,10 @@ def reordered(parsed: Parsed) -> Reordered:
     Returns: the texts that say the same, and the reasons for the pairs that were refused.
     """
     joined = _JOINED.search(parsed.text)  # one search for the many texts that join nothing
-    joins = [place for place, token in enumerate(parsed.tokens) if token.dep == "cc"] if joined else []
+    joins = [index for index, token in enumerate(parsed.tokens) if token.dep == "cc"] if joined else []
     if not joins:
         return Reordered(refused=("no things are joined",))
-    made = [_exchanged(parsed, place) for place in joins]
+    made = [_exchanged(parsed, index) for index in joins]
     texts = tuple(dict.fromkeys(text for text, _ in made if text))
     why = unfit(parsed) if texts else ""  # costs more than the exchange
     if why:
@@ -201,7 +198,6 @@ def reordered(parsed: Parsed) -> Reordered:
 
 
 def _exchanged(parsed: Parsed, join: int) -> tuple[str, str]:
-    """The text with the two things around ``join`` exchanged, or "" and the reason."""
     tokens = parsed.tokens
     one = tokens[join].head
     others = parsed.children(one, "conj")
@@ -225,7 +221,6 @@ def _apart(left: Span | None, join: int, right: Span | None) -> str:
 
 
 def _unclear(parsed: Parsed, left: Span, right: Span, *, shared: bool) -> str:
-    """Why the words of the two phrases do not tell what belongs to which; ``shared`` if they have one article."""
     tokens = parsed.tokens
     articles = {tokens[span[0]].lower.replace("an", "a") for span in (left, right)}
     single = tokens[left[0]].lower in {"a", "an"}
@@ -246,7 +241,6 @@ def _unclear(parsed: Parsed, left: Span, right: Span, *, shared: bool) -> str:
 
 
 def _unlike(parsed: Parsed, one: int, other: int) -> str:
-    """Why the two cannot stand for each other."""
     tokens = parsed.tokens
     number = is_plural(parsed, one)
     pair = {f"{tokens[one].lower}-{tokens[other].lower}", f"{tokens[other].lower}-{tokens[one].lower}"}
@@ -258,7 +252,7 @@ def _unlike(parsed: Parsed, one: int, other: int) -> str:
         (part, "part of a longer name"),
         (_listed(parsed, one), "one of several joined things"),
         (not pair.isdisjoint(_FIXED), "a pair with a fixed order"),
-        (not all(is_known(tokens[place].lower) for place in (one, other)), "not two known nouns"),
+        (not all(is_known(tokens[index].lower) for index in (one, other)), "not two known nouns"),
     )
 
 
@@ -285,7 +279,7 @@ def _goes_on(after: Token) -> bool:
 
 def _span(parsed: Parsed, noun: int) -> Span | None:
     """The noun with its article and adjectives; None if anything else stands in between."""
-    before = [place for place in parsed.children(noun, *_INSIDE) if place < noun]
+    before = [index for index in parsed.children(noun, *_INSIDE) if index < noun]
     start = min(before, default=noun)
     inner = parsed.tokens[start:noun]
     fine = all(token.tag in {"DT", "JJ", "NN", "VBG", "VBN", "JJR"} for token in inner)
@@ -301,7 +295,6 @@ def _put(parsed: Parsed, left: Span, right: Span) -> str:
 
 
 # Reword a question with the project's own templates; the meaning, and so the answer, stays.
-#
 # CARETS' rephrasing test (section 3.2) asks one thing with two templates. Here a question of any origin is matched
 # with the templates, and asked again with the others of its type. A text may match in several ways: to the templates,
 # "Is the red cup large?" might ask whether the red is cup large. A rewording is returned only if it follows from all
@@ -329,50 +322,40 @@ def rewordings(text: str, choices: Sequence[str] = (), parsed: Parsed | None = N
     >>> rewordings("Why is the cup red?")
     ()
     """
-    found = dict.fromkeys(_with_templates(text, choices))
-    if not _named(text, choices):
-        found |= dict.fromkeys(_with_exchanged_operands(text, parsed))
-    found.pop(text, None)
-    return tuple(sorted(found, key=lambda other: _distance(text, other)))
-
-
-def _with_exchanged_operands(text: str, parsed: Parsed | None) -> tuple[str, ...]:
-    swapped = swap_operands(text)
-    other = () if swapped is None else (swapped,)
-    return other if parsed is None else reordered(parsed).texts or other
+    others = dict.fromkeys(_with_templates(text, choices))
+    if not choices or not all(choice.lower() in text.lower() for choice in choices):
+        swapped = swap_operands(text)
+        exchanged = () if parsed is None else reordered(parsed).texts
+        others |= dict.fromkeys(exchanged or ((swapped,) if swapped else ()))
+    others.pop(text, None)
+    return tuple(sorted(others, key=lambda other: _distance(text, other)))
 
 
 def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
-    """The question as all templates ask it that fit all of its readings."""
     if any(with_article(choice) in text and not is_phrase(choice, "singular") for choice in choices):
         return ()
     lower = text[:1].islower()
     plain = without_image(text)
     joined = {"both", "either", "neither"} & set(plain.split(" ")) and plain.endswith("?")
-    places = [f"{plain[:-1]} {place}?" for place in _PLACES] if joined else []
-    versions = dict.fromkeys((plain, *places, text))
+    located = [f"{plain[:-1]} {place}?" for place in _PLACES] if joined else []
+    versions = dict.fromkeys((plain, *located, text))
     read = (readings(one[:1].upper() + one[1:], choices) for one in versions)
     certain = next(filter(None, ([one for one in of_text if is_certain(one)] for of_text in read)), None)
     if certain is None:
         return ()
     first, *rest = [_asked_again(reading) for reading in certain]
-    found = [other for other in first if all(other in others for others in rest)]
-    return [other[0].lower() + other[1:] for other in found] if lower else found
+    common = [other for other in first if all(other in others for others in rest)]
+    return [other[0].lower() + other[1:] for other in common] if lower else common
 
 
 def _distance(text: str, other: str) -> float:
     return 1 - SequenceMatcher(None, text.split(), other.split(), autojunk=False).ratio()
 
 
-def _named(text: str, choices: Sequence[str]) -> bool:
-    return bool(choices) and all(choice.lower() in text.lower() for choice in choices)
-
-
 def _asked_again(reading: QuestionReading) -> dict[str, None]:
-    """The texts of all templates that can ask this question, in the templates' order."""
     wanted = {"plain", "that"} if reading.is_related else {"none"}
     crowded = has_place(reading)
-    found: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for template in TEMPLATES[reading.type]:
         text = template.negated if reading.negated else template.text
         fits = not template.categories or reading.category in template.categories
@@ -382,8 +365,8 @@ def _asked_again(reading: QuestionReading) -> dict[str, None]:
         if crowded and _PLACED.search(text):
             continue
         if template.relation in wanted and fits and whole and text and not needs_more and numbers <= template.numbers:
-            found[said(template, reading)] = None
-    return found
+            texts[said(template, reading)] = None
+    return texts
 
 
 _PLACES = [f"in {the} {image}" for the in ("the", "this") for image in ("picture", "photo", "image")]

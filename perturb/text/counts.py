@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.text.fitness import first, unfit
 from vlgate.perturb.text.grammar import capitalised_like, plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
-
-# Noun phrases of a parsed text: their number, and the quantity that they begin with.
+from vlgate.perturb.word_lists import words
 
 INDEFINITE = frozenset(("a", "an", "some", "another", "one"))
 """Words before a noun that only say that there is one, or some."""
 _MANY = frozenset(("several", "many", "multiple", "numerous", "various", "couple", "few", "some", "different"))
-_SMALL_NUMBERS = frozenset(
-    ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "2", "3", "4", "5", "6")
-)
-_OF = frozenset(
-    ("lot", "lots", "couple", "bunch", "number", "variety", "plenty", "dozen", "dozens", "handful", "assortment")
-)
+_SMALL_NUMBERS = frozenset("two three four five six seven eight nine ten twelve 2 3 4 5 6".split())
+_OF = frozenset("lot lots couple bunch number variety plenty dozen dozens handful assortment".split())
 """Nouns before "of" that are a quantity of what follows."""
 
 
@@ -103,162 +98,81 @@ def _of_number(parsed: Parsed, start: int, end: int, noun: int) -> Indefinite | 
 
 
 # Replace a number in a caption by its parse, as VALSE's counting does (section 3.3), with all that agrees with it.
-#
 # "Two dogs" is still true of three, so a lower number makes a foil only with "exactly", on the caption and on the
 # foil.
 
 # What is measured and not counted, and what is a number by convention.
-_MEASURES = frozenset(
-    (
-        *(
-            "year",
-            "month",
-            "week",
-            "day",
-            "hour",
-            "minute",
-            "second",
-            "foot",
-            "inch",
-            "mile",
-            "meter",
-            "metre",
-            "pound",
-        ),
-        *("yard", "dollar", "cent", "percent", "degree", "o'clock", "time", "pm", "am", "kilometer", "liter", "way"),
-        *("half", "quarter", "third", "story", "level", "tier", "lane", "sort", "kind", "type", "set", "pair", "piece"),
-        *("leg", "hand", "side", "wheel", "foot", "arm", "end", "direction", "wing", "engine", "eye", "ear", "thing"),
-    )
-)
+_MEASURES = words("not counted")
 # "Each other", "the other one": the number of things is told elsewhere, too.
-_TOLD = frozenset(
-    (
-        *(
-            "other",
-            "others",
-            "another",
-            "both",
-            "each",
-            "together",
-            "pair",
-            "couple",
-            "twin",
-            "either",
-            "neither",
-            "first",
-        ),
-        *(
-            "second",
-            "third",
-            "between",
-            "former",
-            "latter",
-            "them",
-            "their",
-            "they",
-            "themselves",
-            "all",
-            "half",
-            "trio",
-        ),
-        *(
-            "single",
-            "same",
-            "apiece",
-            "every",
-            "total",
-            "most",
-            "it",
-            "its",
-            "he",
-            "his",
-            "her",
-            "she",
-            "him",
-            "itself",
-        ),
-        *("himself", "herself", "alone", "remaining", "last", "rest", "more", "opposite", "similar", "identical"),
-        *("different", "matching", "doubles", "row", "line", "group", "one", "circle"),
-    )
-)
-_NEAR = frozenset(
-    ("exactly", "about", "around", "at", "least", "most", "than", "only", "just", "or", "to", "nearly", "almost")
-)
+_TOLD = words("tells the number")
+_NEAR = frozenset("exactly about around at least most than only just or to nearly almost".split())
 _RANGE = frozenset(("or", "to", "-", "and"))
 _RAISED = _TOLD - {"them", "their", "they", "themselves", "each", "together", "row", "line", "group", "different"}
 _VERBS = {"is": "are", "was": "were", "has": "have", "does": "do"}
 _SINGULAR_VERBS = {many: one for one, many in _VERBS.items()}
 
 
-def recounted(parsed: Parsed, new: int) -> Found:
+def recounted(parsed: Parsed, new: int) -> Perturbed:
     """Replace each number of a caption by ``new``, with the noun and the verb that agree with it.
 
     Returns: one candidate per number that can be replaced; if ``new`` is the lower number, its caption and its foil
         say "exactly". Numbers behind a definite article, approximate ones, measures, and numbers that other words of
         the caption tell as well ("each other", "both") are refused, each with its reason.
     """
-    numbers = [place for place, token in enumerate(parsed.tokens) if token.tag == "CD" and token.dep == "nummod"]
+    numbers = [index for index, token in enumerate(parsed.tokens) if token.tag == "CD" and token.dep == "nummod"]
     if not numbers:
-        return Found(refused=("no number before a noun",))
-    why = unfit(parsed)
-    if why:
-        return Found(refused=(why,))
-    made = [_recounted(parsed, place, new) for place in numbers]
-    return Found(
-        candidates=tuple(one for one in made if isinstance(one, Foil)),
-        refused=tuple(one for one in made if isinstance(one, str)),
-    )
+        return Perturbed.of("no number before a noun")
+    if why := unfit(parsed):
+        return Perturbed.of(why)
+    return Perturbed.of(*(_recounted(parsed, index, new) for index in numbers))
 
 
-def _recounted(parsed: Parsed, place: int, new: int) -> Foil | str:
+def _recounted(parsed: Parsed, index: int, new: int) -> Foil | str:
     tokens = parsed.tokens
-    old, noun = _value(tokens[place].lower), tokens[place].head
+    old, noun = _value(tokens[index].lower), tokens[index].head
     if old is None or not 1 <= old < len(NUMBER_WORDS) or not 1 <= new < len(NUMBER_WORDS) or old == new:
         return "the number is replaced by itself, or by one that has no word"
-    why = _uncertain(parsed, place, noun, lower=new < old)
-    if why:
+    if why := _uncertain(parsed, index, noun, lower=new < old):
         return why
-    edits = _agreeing(parsed, place, noun, old=old, new=new)
+    edits = _agreeing(parsed, index, noun, old=old, new=new)
     if isinstance(edits, str):
         return edits
-    digits = tokens[place].text.isdigit()
-    word = str(new) if digits else capitalised_like(tokens[place].text, NUMBER_WORDS[new])
+    digits = tokens[index].text.isdigit()
+    word = str(new) if digits else capitalised_like(tokens[index].text, NUMBER_WORDS[new])
     if new > old:
-        caption, foil = parsed.text, parsed.edited([*edits, Edit(span=(place, place + 1), text=word)])
+        caption, foil = parsed.text, parsed.edited([*edits, Edit(span=(index, index + 1), text=word)])
         says = "there are fewer of them"
     else:
-        caption = parsed.edited([Edit(span=(place, place + 1), text=f"exactly {tokens[place].lower}")])
-        foil = parsed.edited([*edits, Edit(span=(place, place + 1), text=f"exactly {word.lower()}")])
+        caption = parsed.edited([Edit(span=(index, index + 1), text=f"exactly {tokens[index].lower}")])
+        foil = parsed.edited([*edits, Edit(span=(index, index + 1), text=f"exactly {word.lower()}")])
         says = "there are more of them"
-    return Foil(caption=caption, foil=foil, classes=(tokens[place].lower, word.lower()), why=says)
+    return Foil(caption=caption, foil=foil, classes=(tokens[index].lower, word.lower()), why=says)
 
 
-def _uncertain(parsed: Parsed, place: int, noun: int, *, lower: bool) -> str:
-    """Why a number does not tell how many things of one kind there are."""
+def _uncertain(parsed: Parsed, index: int, noun: int, *, lower: bool) -> str:
     tokens = parsed.tokens
-    chunk = next((span for span in parsed.chunks if span[0] <= place < span[1]), None)
+    chunk = next((span for span in parsed.chunks if span[0] <= index < span[1]), None)
     place_words = frozenset(("to", "around", "about", "at")) if tokens[noun].dep == "pobj" else frozenset()
-    near = place > 0 and tokens[place - 1].lower in _NEAR - place_words
-    parts = tokens[noun].lemma.lower() in _MEASURES or any(token.text == "-" for token in tokens[place : noun + 1])
+    near = index > 0 and tokens[index - 1].lower in _NEAR - place_words
+    parts = tokens[noun].lemma.lower() in _MEASURES or any(token.text == "-" for token in tokens[index : noun + 1])
     joined = parsed.children(noun, "cc", "conj", "appos") or any(token.dep == "appos" for token in tokens)
     return first(
-        (chunk != (place, noun + 1), "the number does not begin a noun phrase"),
+        (chunk != (index, noun + 1), "the number does not begin a noun phrase"),
         (
-            near or bool(parsed.children(place)) or any(one.lower in _RANGE for one in tokens[place + 1 : place + 2]),
+            near or bool(parsed.children(index)) or any(one.lower in _RANGE for one in tokens[index + 1 : index + 2]),
             "the number is approximate or exact",
         ),
         (parts, "a measure or a part"),
         (bool(joined), "several things are joined"),
-        (_is_told(parsed, place, _TOLD if lower else _RAISED), "other words tell the number, too"),
+        (_is_told(parsed, index, _TOLD if lower else _RAISED), "other words tell the number, too"),
     )
 
 
-def _is_told(parsed: Parsed, place: int, words: frozenset[str]) -> bool:
-    return not words.isdisjoint(token.lower for token in (*parsed.tokens[:place], *parsed.tokens[place + 1 :]))
+def _is_told(parsed: Parsed, index: int, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(token.lower for token in (*parsed.tokens[:index], *parsed.tokens[index + 1 :]))
 
 
-def _agreeing(parsed: Parsed, place: int, noun: int, *, old: int, new: int) -> list[Edit] | str:
-    """The edits of the noun and the verb if the number becomes one, or ceases to be one."""
+def _agreeing(parsed: Parsed, index: int, noun: int, *, old: int, new: int) -> list[Edit] | str:
     word = parsed.tokens[noun]
     if word.tag not in {"NN", "NNS"} or (word.tag == "NN" and old > 1 and word.lower not in {"people", "sheep"}):
         return "the noun does not agree"
@@ -266,7 +180,7 @@ def _agreeing(parsed: Parsed, place: int, noun: int, *, old: int, new: int) -> l
         return []
     inflected = (singular if new == 1 else plural)(word.lower)
     why = first(
-        (_is_told(parsed, place, _TOLD), "other words tell the number, too"),
+        (_is_told(parsed, index, _TOLD), "other words tell the number, too"),
         (inflected is None or word.text != word.lower, "the noun has no other number"),
         (bool(parsed.children(noun, "relcl")), "the verb cannot agree"),
     )
@@ -277,15 +191,14 @@ def _agreeing(parsed: Parsed, place: int, noun: int, *, old: int, new: int) -> l
 
 
 def _agreeing_verb(parsed: Parsed, noun: int, *, to_one: bool) -> list[Edit] | str:
-    """The edit of the verb that agrees with a noun; empty if there is none."""
-    place = _verb(parsed, noun)
-    if place is None:
+    index = _verb(parsed, noun)
+    if index is None:
         return []
-    verb = parsed.tokens[place]
-    word = (_SINGULAR_VERBS if to_one else _VERBS).get(verb.lower) if place != noun else None
+    verb = parsed.tokens[index]
+    word = (_SINGULAR_VERBS if to_one else _VERBS).get(verb.lower) if index != noun else None
     if word is not None:
-        return [Edit(span=(place, place + 1), text=word)]
-    stays = place != noun and verb.tag in {"VBG", "VBN", "VBD", "MD"} and verb.lower not in {"was", "were"}
+        return [Edit(span=(index, index + 1), text=word)]
+    stays = index != noun and verb.tag in {"VBG", "VBN", "VBD", "MD"} and verb.lower not in {"was", "were"}
     return [] if stays else "the verb cannot agree"
 
 
@@ -299,12 +212,12 @@ def _verb(parsed: Parsed, noun: int) -> int | None:
         return noun
     if tokens[noun].dep not in {"nsubj", "nsubjpass"} and not exists:
         return None
-    if any(tokens[place].tag in {"NN", "NNS"} and tokens[place].dep == "attr" for place in parsed.children(head)) and (
+    if any(tokens[index].tag in {"NN", "NNS"} and tokens[index].dep == "attr" for index in parsed.children(head)) and (
         not exists
     ):
         return noun
     verbs = (*parsed.children(head, "aux", "auxpass"), head)
-    if any(tokens[place].tag in {"VBZ", "VBP"} for place in parsed.children(head, "conj")):
+    if any(tokens[index].tag in {"VBZ", "VBP"} for index in parsed.children(head, "conj")):
         return noun
     return min(verbs)
 

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.mentions import may_be_same
 from vlgate.perturb.questions.readings import is_known
 from vlgate.perturb.text.counts import is_plural
@@ -15,66 +16,23 @@ from vlgate.perturb.text.fitness import first as reason
 from vlgate.perturb.text.fitness import unfit
 from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed, Span, Token
+from vlgate.perturb.word_lists import words
 
 _ARTICLES = frozenset(("a", "an", "the", "some"))
 _NAMES = frozenset(("NN", "NNS", "NNP", "NNPS"))
 # Nouns that do not name an object, so that nothing is on, in or with it.
-_ABSTRACT = frozenset(
-    (
-        *(
-            "picture",
-            "photo",
-            "image",
-            "view",
-            "shot",
-            "close",
-            "scene",
-            "game",
-            "trick",
-            "time",
-            "day",
-            "night",
-            "look",
-        ),
-        *("swing", "jump", "turn", "walk", "ride", "sport", "match", "way", "kind", "type", "sort", "place", "middle"),
-        *("background", "foreground", "front", "back", "side", "top", "bottom", "end", "edge", "corner", "distance"),
-        *("wave", "air", "sky", "sun", "light", "dark", "shade", "rain", "weather", "pose", "part", "piece", "couple"),
-        *(
-            "group",
-            "bunch",
-            "lot",
-            "number",
-            "variety",
-            "pair",
-            "set",
-            "row",
-            "line",
-            "pile",
-            "stack",
-            "slice",
-            "break",
-            "one",
-            "pitch",
-        ),
-        *("show", "event", "bite", "nap", "selfie", "meal", "style", "spot", "area", "position", "motion", "call"),
-    )
-)
+_ABSTRACT = words("no object")
 _NO_PLACES = frozenset(("of", "at", "for", "during", "as", "like", "to", "from", "after", "before", "about", "without"))
 # Who is with or beside a thing has it with or beside him.
 _BOTH_WAYS = frozenset(("with", "near", "beside", "by", "alongside", "against", "behind", "opposite"))
 # "A biplane is flying a person", "a walkway features the tower".
-_REVERSIBLE = frozenset(
-    (
-        *("fly", "feature", "include", "contain", "meet", "match", "face", "join", "border", "overlook", "touch"),
-        *("resemble", "drive", "board", "transport", "surround", "decorate", "display", "show", "approach", "pass"),
-    )
-)
+_REVERSIBLE = words("reversible verb")
 _OF_SEVERAL = frozenset(("together", "another", "other", "each"))
 _LIGHT = frozenset(("do", "make", "have", "take", "give", "attempt", "perform"))
 _POINTING = frozenset(("PRP", "PRP$", "WP", "WDT"))
 
 
-def exchanged(parsed: Parsed) -> Found:
+def exchanged(parsed: Parsed) -> Perturbed:
     """Exchange the things of each relation in a text: "a dog on a cat" becomes "a cat on a dog".
 
     The first thing is what the text begins with or a subject, the second one the thing behind the next preposition or
@@ -82,54 +40,45 @@ def exchanged(parsed: Parsed) -> Found:
 
     Returns: the candidates, with the same words in another order, and the reasons of the pairs that were refused.
     """
-    why = unfit(parsed)
-    if why:
-        return Found(refused=(why,))
-    pairs = [(first, second) for first, second in zip(parsed.chunks, parsed.chunks[1:], strict=False)]
-    if not pairs:
-        return Found(refused=("not two noun phrases",))
-    made = [_exchanged(parsed, first, second) for first, second in pairs]
-    return Found(
-        candidates=tuple(one for one in made if isinstance(one, Foil)),
-        refused=tuple(one for one in made if isinstance(one, str)),
-    )
+    if why := unfit(parsed):
+        return Perturbed.of(why)
+    if len(parsed.chunks) < 2:
+        return Perturbed.of("not two noun phrases")
+    return Perturbed.of(*(_exchanged(parsed, first, second) for first, second in pairwise(parsed.chunks)))
 
 
-def replaced(parsed: Parsed, old: str, new: str) -> Found:
+def replaced(parsed: Parsed, old: str, new: str) -> Perturbed:
     """Replace the noun ``old`` by the noun ``new``, in the number of ``old``.
 
     "Two dogs" and "cat" give "two cats"; the article agrees. Modifiers before the noun stay.
 
     Returns: one candidate, or the reason why there is none: the noun is not there once, or its number is not known.
     """
-    why = unfit(parsed)
-    if why:
-        return Found(refused=(why,))
-    places = [place for place, token in enumerate(parsed.tokens) if token.lower == old.lower()]
-    if len(places) != 1 or parsed.tokens[places[0]].pos != "NOUN":
-        return Found(refused=("the noun is not there once",))
-    [place] = places
-    many = is_plural(parsed, place)
-    form = {None: None, True: plural(new) or (new if singular(new) else None), False: new if plural(new) else None}[
-        many
-    ]
+    if why := unfit(parsed):
+        return Perturbed.of(why)
+    indexes = [index for index, token in enumerate(parsed.tokens) if token.lower == old.lower()]
+    if len(indexes) != 1 or parsed.tokens[indexes[0]].pos != "NOUN":
+        return Perturbed.of("the noun is not there once")
+    [index] = indexes
+    many = is_plural(parsed, index)
+    forms = {True: plural(new) or (new if singular(new) else None), False: new if plural(new) else None}
+    form = None if many is None else forms[many]
     if form is None or form.lower() == old.lower():
-        return Found(refused=("the number of a noun is not known",))
-    before = parsed.tokens[place - 1] if place else None
-    named = parsed.children(place, "compound") or (before is not None and before.tag in _NAMES)
-    if (
-        named
-        or parsed.tokens[place].dep in {"compound", "nmod"}
-        or (
-            parsed.tokens[place + 1 : place + 2]
-            and (parsed.tokens[place + 1].tag in _NAMES or parsed.tokens[place + 1].lower in {"of", "-", "'s"})
-        )
-    ):
-        return Found(refused=("part of a longer name",))
-    if not many and (not parsed.children(place, "det", "poss", "nummod") or parsed.tokens[place - 1].lower == "some"):
-        return Found(refused=("a noun without an article",))
-    text = parsed.edited([Edit(span=(place, place + 1), text=form)])
-    return Found(candidates=(Foil(caption=parsed.text, foil=text, classes=(old, form), why=f"{old} is no {new}"),))
+        return Perturbed.of("the number of a noun is not known")
+    if _is_part_of_a_name(parsed, index):
+        return Perturbed.of("part of a longer name")
+    if not many and (not parsed.children(index, "det", "poss", "nummod") or parsed.tokens[index - 1].lower == "some"):
+        return Perturbed.of("a noun without an article")
+    text = parsed.edited([Edit(span=(index, index + 1), text=form)])
+    return Perturbed.of(Foil(caption=parsed.text, foil=text, classes=(old, form), why=f"{old} is no {new}"))
+
+
+def _is_part_of_a_name(parsed: Parsed, index: int) -> bool:
+    before, after = parsed.tokens[max(index - 1, 0) : index], parsed.tokens[index + 1 : index + 2]
+    if parsed.children(index, "compound") or parsed.tokens[index].dep in {"compound", "nmod"}:
+        return True
+    joins = any(token.lower in {"of", "-", "'s"} for token in after)
+    return joins or any(token.tag in _NAMES for token in (*before, *after))
 
 
 def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
@@ -137,11 +86,11 @@ def _exchanged(parsed: Parsed, first: Span, second: Span) -> Foil | str:
     left, right = first[1] - 1, second[1] - 1
     if not _related(parsed, left, right):
         return "not two things in one relation"
-    numbers = {is_plural(parsed, place) for place in (left, right)}
+    numbers = {is_plural(parsed, index) for index in (left, right)}
     after = tokens[right + 1 : right + 3]
-    described = _described(parsed, right) or _goes_on(after) or _cut(after)
-    joined = [place for noun in (left, right) for place in parsed.children(noun, "cc", "conj")]
-    joined += [place for span in (first, second) for place in range(*span) if tokens[place].tag == "CC"]
+    described = any(index > right for index in parsed.children(right)) or _goes_on(after) or _cut(after)
+    joined = [index for noun in (left, right) for index in parsed.children(noun, "cc", "conj")]
+    joined += [index for span in (first, second) for index in range(*span) if tokens[index].tag == "CC"]
     bare = any(tokens[span[0]].lower not in _ARTICLES or span[1] - span[0] < 2 for span in (first, second))
     why = reason(
         (bare, "a thing without an article"),
@@ -196,11 +145,6 @@ def _is_act(parsed: Parsed, noun: int) -> bool:
     """Whether a noun says what is done, so that nothing else does it: "doing a leap", "having a smoke"."""
     token = parsed.tokens[noun]
     return token.dep == "dobj" and parsed.tokens[token.head].lemma.lower() in _LIGHT
-
-
-def _described(parsed: Parsed, noun: int) -> bool:
-    """Whether something behind a noun describes it: "a bowl of fruit", "a cat sleeping"."""
-    return any(place > noun for place in parsed.children(noun))
 
 
 def _related(parsed: Parsed, left: int, right: int) -> bool:

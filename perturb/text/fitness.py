@@ -11,25 +11,18 @@ from string import ascii_lowercase
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.text.grammar import article, is_word, plural, singular
 from vlgate.perturb.text.parsed import Parsed, Token
+from vlgate.perturb.word_lists import words
 
 # Slips of the pen: a word that the dictionary lacks and that is one letter away from a word which it has.
 
 _SHORTEST = 5  # letters; most short strings are one letter away from a word
-_RIGHT = frozenset(
-    ("decker", "detector", "entrees", "goers", "parka", "rugby", "sippy", "terrier", "texting", "wheeler")
-)
+_RIGHT = frozenset("decker detector entrees goers parka rugby sippy terrier texting wheeler".split())
 """Words that the dictionary lacks, although there are others near to them."""
 
 
 @lru_cache(maxsize=65_536)
 def misspelt(word: str) -> bool:
-    """Whether a word in lower case is likely a slip: not a word, but one letter or exchange away from one.
-
-    Words that nothing is near to, as those of a special field, are taken as right.
-
-    >>> [misspelt(word) for word in ("telivision", "staning", "television", "pneumothorax")]
-    [True, True, False, False]
-    """
+    """Whether a word in lower case is unknown, but one letter or exchange away from a known one."""
     if len(word) < _SHORTEST or _known(word):
         return False
     return any(map(_known, _near(word)))
@@ -40,9 +33,8 @@ def _known(word: str) -> bool:
 
 
 def _near(word: str) -> Iterator[str]:
-    """Yield the strings that one letter fewer, more, another or exchanged makes of a word."""
-    for place in range(len(word) + 1):
-        before, after = word[:place], word[place:]
+    for index in range(len(word) + 1):
+        before, after = word[:index], word[index:]
         yield from (f"{before}{letter}{after}" for letter in ascii_lowercase)
         if after:
             yield f"{before}{after[1:]}"
@@ -51,21 +43,18 @@ def _near(word: str) -> Iterator[str]:
             yield f"{before}{after[1]}{after[0]}{after[2:]}"
 
 
-# Slips of the pen in a caption: words that are doubled, misspelt, cut or missing, and a wrong comma.
-
 _WITHOUT_OBJECT = frozenset(("sit", "stand", "lie", "sleep", "kneel", "crouch", "squat", "lean", "smile", "arrive"))
 _ITS = ("it", "'s")
 _OPEN = frozenset(("NOUN", "VERB"))
 
 
 def slipped(parsed: Parsed) -> bool:
-    """Whether a word is doubled, misspelt, cut or missing, "it's" stands for "its", or a comma is wrong."""
     tokens = parsed.tokens
     twice = any(one.lower == after.lower and one.text.isalpha() for one, after in pairwise(tokens))
-    its = (place for place in range(1, len(tokens) - 1) if (tokens[place].lower, tokens[place + 1].lower) == _ITS)
-    if twice or any(tokens[place - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for place in its):
+    its = (index for index in range(1, len(tokens) - 1) if (tokens[index].lower, tokens[index + 1].lower) == _ITS)
+    if twice or any(tokens[index - 1].tag in {"IN", "VBG", "VB", "VBZ", "VBP"} for index in its):
         return True
-    cut = any(map(_cut, tokens, tokens[1:])) or any(_cuts_off(parsed, place) for place in range(1, len(tokens)))
+    cut = any(map(_cut, tokens, tokens[1:])) or any(_cuts_off(parsed, index) for index in range(1, len(tokens)))
     if cut or any(_lacks_preposition(parsed, *span) for span in parsed.chunks):
         return True
     return any(misspelt(one.text) for one in tokens if one.pos in _OPEN and one.text.isascii() and one.text.islower())
@@ -79,7 +68,7 @@ def _cut(token: Token, after: Token) -> bool:
 def _cuts_off(parsed: Parsed, verb: int) -> bool:
     """Whether one comma stands between a subject and its verb: "a train with steam, passes by"."""
     tokens = parsed.tokens
-    subjects = [place for place in parsed.children(verb, "nsubj", "nsubjpass") if place < verb - 1]
+    subjects = [index for index in parsed.children(verb, "nsubj", "nsubjpass") if index < verb - 1]
     if tokens[verb - 1].text != "," or not subjects:
         return False
     return sum(one.text == "," or one.tag == "CC" for one in tokens[subjects[0] : verb]) == 1
@@ -88,88 +77,33 @@ def _cuts_off(parsed: Parsed, verb: int) -> bool:
 def _lacks_preposition(parsed: Parsed, start: int, end: int) -> bool:
     """Whether a noun phrase stands right behind a verb that takes none: "standing a home plate", "sitting a table"."""
     head, verb = parsed.tokens[end - 1], start - 1
-    inverted = any(place < verb for place in parsed.children(verb, "prep"))  # "on a table sits a cat"
+    inverted = any(index < verb for index in parsed.children(verb, "prep"))  # "on a table sits a cat"
     stands = head.dep == "dobj" and head.head == verb and not inverted
     return stands and parsed.tokens[verb].lemma.lower() in _WITHOUT_OBJECT
 
-
-# Which texts are rewritten: plain English of the length of a caption.
 
 LONGEST = 60
 """The most tokens of a text that is rewritten."""
 
 # Nouns with a verb in either number: "a group of people walk".
-_COLLECTIVE = frozenset(
-    ("couple", "group", "crowd", "number", "lot", "variety", "pair", "team", "bunch", "dozen", "family", "herd", "trio")
-)
+_COLLECTIVE = frozenset("couple group crowd number lot variety pair team bunch dozen family herd trio".split())
 _ENDS = frozenset((".", "!", "?", ";", ":", "..."))
 _MARKUP = re.compile(r"[<>{}\[\]|#@_\\^~*=]|https?:|www\.|&\w+;")
 _FOREIGN = re.compile(r"[^\x00-\u024f\u2010-\u201f\u2026]")
 
 # Singular nouns that stand without an article behind a preposition (Quirk et al. 1985, 5.41), by the preposition.
-_WITHOUT_ARTICLE = frozenset(
-    f"{preposition} {noun}"
-    for preposition, nouns in {
-        "in": "front bed line half action formation view place color profile flight orbit motion",
-        "on": "top display sale board stage tv foot land fire end track",
-        "at": "bat home night sunset dusk dawn noon sunrise sea work school play base rest",
-        "by": "side hand train car bus boat foot",
-        "for": "sale dinner lunch breakfast display use",
-        "under": "construction glass water",
-        "through": "town",
-        "to": "shore side end work bed school",
-        "from": "shore top side head",
-        "behind": "glass",
-        "of": "view",
-        "side": "side",
-    }.items()
-    for noun in nouns.split()
-)
+_WITHOUT_ARTICLE = words("without article")
 # Countable nouns that are also a substance, a game or a meal.
-_UNCOUNTED_TOO = frozenset(
-    (
-        *("pizza", "cake", "fruit", "baseball", "frisbee", "paper", "glass", "chicken", "fish", "salad", "pie", "tile"),
-        *("light", "space", "focus", "orange", "wii", "sheep", "salmon", "turkey", "lamb", "cloth", "stone", "brick"),
-        *(
-            "chocolate",
-            "ice",
-            "lunch",
-            "dinner",
-            "breakfast",
-            "dessert",
-            "football",
-            "basketball",
-            "volleyball",
-            "polo",
-        ),
-        *("hockey", "golf", "cricket", "softball", "sport", "tile", "metal", "plastic", "concrete", "steel", "foil"),
-        *(
-            "shade",
-            "work",
-            "business",
-            "air",
-            "vegetation",
-            "foliage",
-            "fabric",
-            "leather",
-            "cement",
-            "onion",
-            "pepper",
-        ),
-        *("lettuce", "sausage", "bacon", "garlic", "squash", "cabbage", "potato", "sandwich", "cereal", "yogurt"),
-        *("jelly", "syrup", "ketchup", "dressing", "icing", "frosting", "drink", "play", "time", "color", "attention"),
-        *("flight", "motion", "sunlight", "daylight", "rain", "water", "wind", "food", "room", "jello", "dough"),
-    )
-) - {"room", "sandwich", "potato", "drink", "orange"}
+_UNCOUNTED_TOO = words("uncounted too")
 _ACTIVITY = re.compile(r"(?<!\bbuild)(?<!\bceil)(?<!\bpaint)(?<!\bsw)(?<!\bw)(?<!\br)(?<!\bk)(?<!\bdraw)(?<!\bstr)ing$")
 _NEVER_BARE = frozenset(("background", "foreground", "middle", "ground", "air", "sky", "beach", "floor"))
 
 
 def telegraphic(parsed: Parsed) -> bool:
-    """Return whether the text leaves out articles, as in "man riding wave on surfboard"."""
+    """Whether the text leaves out articles, as in "man riding wave on surfboard"."""
     words = [token.lower for token in parsed.tokens]
-    beside = (place for place in range(2, len(words)) if words[place - 2 : place] == ["next", "to"])
-    acts = any(parsed.tokens[place].tag == "VB" for place in beside)  # "next to plant"
+    beside = (index for index in range(2, len(words)) if words[index - 2 : index] == ["next", "to"])
+    acts = any(parsed.tokens[index].tag == "VB" for index in beside)  # "next to plant"
     return acts or any(_lacks_article(parsed, *span) for span in parsed.chunks)
 
 
@@ -183,7 +117,7 @@ def _lacks_article(parsed: Parsed, start: int, end: int) -> bool:
     before = parsed.tokens[head.head].lower if head.dep == "pobj" else ""
     if head.lower in _NEVER_BARE:
         return True
-    if f"{before} {head.lower}" in _WITHOUT_ARTICLE or head.lower in _UNCOUNTED_TOO or _ACTIVITY.search(head.lower):
+    if f"{before}-{head.lower}" in _WITHOUT_ARTICLE or head.lower in _UNCOUNTED_TOO or _ACTIVITY.search(head.lower):
         return False
     return plural(head.lower) is not None
 
@@ -211,18 +145,14 @@ def unfit(parsed: Parsed) -> str:
             _wrong_article(parsed) or any(_disagrees(parsed, *span) for span in parsed.chunks),
             "an article does not agree",
         ),
-        (any(_number_differs(parsed, place) for place in range(len(parsed.tokens))), "a verb does not agree"),
+        (any(_number_differs(parsed, index) for index in range(len(parsed.tokens))), "a verb does not agree"),
         (slipped(parsed), "a slip of the pen"),
         (telegraphic(parsed), "articles are left out"),
     )
 
 
 def first(*reasons: tuple[bool, str]) -> str:
-    """Return the first reason that holds; empty if none does.
-
-    >>> first((False, "too long"), (True, "in capitals"))
-    'in capitals'
-    """
+    """The first reason that holds; empty if none does."""
     return next((why for holds, why in reasons if holds), "")
 
 
@@ -236,23 +166,20 @@ def _wrong_article(parsed: Parsed) -> bool:
     return any(word[0].isalpha() and article(word) != said for said, word in articles)
 
 
-def _number_differs(parsed: Parsed, place: int) -> bool:
-    """Whether a verb is not in the number of its subject, a word at ``place``.
-
-    "There is apples", "there are a group", "a cup and a mug sits", "a stack of books sit".
-    """
+def _number_differs(parsed: Parsed, index: int) -> bool:
+    # "There is apples", "there are a group", "a cup and a mug sits", "a stack of books sit".
     tokens = parsed.tokens
-    verb = tokens[tokens[place].head]
-    if tokens[place].dep == "expl":
-        there = parsed.children(tokens[place].head, "attr", "nsubj", "dobj")[:1]
-        after = tokens[tokens[place].head + 1 : tokens[place].head + 2]
+    verb = tokens[tokens[index].head]
+    if tokens[index].dep == "expl":
+        there = parsed.children(tokens[index].head, "attr", "nsubj", "dobj")[:1]
+        after = tokens[tokens[index].head + 1 : tokens[index].head + 2]
         several = any(tokens[one].tag == "NNS" for one in there) or any(one.tag == "NNS" for one in after)
         group = any(tokens[one].lower == "group" for one in there)
         return (several and verb.lower in {"is", "'s", "was"}) or (group and verb.lower in {"are", "were"})
-    if tokens[place].dep != "nsubj" or tokens[place].tag not in {"NN", "NNS"}:
+    if tokens[index].dep != "nsubj" or tokens[index].tag not in {"NN", "NNS"}:
         return False
-    joined = any(one < tokens[place].head for one in parsed.children(place, "conj"))
-    one = tokens[place].tag == "NN" and tokens[place].lower not in _COLLECTIVE
+    joined = any(one < tokens[index].head for one in parsed.children(index, "conj"))
+    one = tokens[index].tag == "NN" and tokens[index].lower not in _COLLECTIVE
     return (joined and verb.tag == "VBZ") or (not joined and one and verb.tag == "VBP")
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from vlgate.perturb.word_lists import words
+
 # Articles, capital letters, and writing one phrase over another.
-#
 # The rules are those of a school grammar with a short list of exceptions. They are made for captions and the questions
 # of templates.
 
@@ -83,14 +84,13 @@ def put(text: str, span: tuple[int, int], phrase: str) -> str:
     before, old, after = text[: span[0]], text[span[0] : span[1]], text[span[1] :]
     if _SENTENCE_BEFORE.search(before):
         phrase = capitalised_like(old, phrase)
-    found = _ARTICLE_BEFORE.search(before)
-    if found:
-        before = before[: found.start()] + capitalised_like(found[1], article(phrase)) + found[2]
+    match = _ARTICLE_BEFORE.search(before)
+    if match:
+        before = before[: match.start()] + capitalised_like(match[1], article(phrase)) + match[2]
     return before + phrase + after
 
 
 # The dictionary of ``lemminflect``: the forms of a word, and the words of a form.
-#
 # ``import lemminflect`` imports spaCy, and all that spaCy imports, for attributes of spaCy's tokens, which nothing
 # here uses. So the modules that read the dictionary are imported without running the code of their package. The
 # library reads all entries at the first look-up, in 0.4 s; here its own code reads those of the words that are looked
@@ -110,8 +110,8 @@ def lemmas(word: str, upos: str) -> tuple[str, ...]:
     >>> lemmas("left", "VERB"), lemmas("gribbleflax", "NOUN")
     (('leave',), ())
     """
-    found: tuple[str, ...] = _reader("Lemmatizer").getAllLemmas(word, upos).get(upos, ())
-    return found
+    words_of_form: tuple[str, ...] = _reader("Lemmatizer").getAllLemmas(word, upos).get(upos, ())
+    return words_of_form
 
 
 def is_word(word: str) -> bool:
@@ -129,8 +129,8 @@ def forms(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
     >>> forms("lift", "VERB")["VBZ"], forms("gribbleflax", "NOUN")
     (('lifts',), {})
     """
-    found: dict[str, tuple[str, ...]] = _reader("Inflections").getAllInflections(lemma, upos)
-    return found
+    inflections: dict[str, tuple[str, ...]] = _reader("Inflections").getAllInflections(lemma, upos)
+    return inflections
 
 
 def form(lemma: str, tag: str, *, guess: bool = True) -> tuple[str, ...]:
@@ -139,8 +139,8 @@ def form(lemma: str, tag: str, *, guess: bool = True) -> tuple[str, ...]:
     >>> form("gribble", "VBG"), form("gribble", "VBG", guess=False)
     (('gribbling',), ())
     """
-    found: tuple[str, ...] = _reader("Inflections").getInflection(lemma, tag, guess)
-    return found
+    inflections: tuple[str, ...] = _reader("Inflections").getInflection(lemma, tag, guess)
+    return inflections
 
 
 class Entries(Mapping[str, Any]):
@@ -163,24 +163,20 @@ class Entries(Mapping[str, Any]):
         return self._load(BytesIO(gzip.compress(lines, compresslevel=0)))
 
     def __getitem__(self, word: str) -> Any:
-        """Return the entry of a word; KeyError if there is none."""
         if word not in self._read:
             self._read[word] = self._entries(self._lines[word])[word]
         return self._read[word]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the words."""
         yield from self._lines
         yield from self._more - self._lines.keys()
 
     def __len__(self) -> int:
-        """Return how many words there are."""
         return len(self._lines.keys() | self._more)
 
 
 @cache
 def _reader(name: str) -> Any:
-    """Return one of the library's classes, with entries that are read when they are looked up."""
     attribute, file, codec = _ENTRIES[name]
     reader = getattr(_module(f"core.{name}"), name)()
     if not hasattr(reader, attribute):  # there is one reader in a process, which may have read all of them
@@ -202,11 +198,9 @@ def _module(name: str) -> Any:
 
 
 # Plurals and singulars of nouns, looked up: a noun that neither a table nor a dictionary has is left alone.
-#
 # The ontology's tables (``ontology/objects.tsv`` and ``attributes.tsv``) answer first, then the dictionary of
 # ``lemminflect``, which comes from the SPECIALIST Lexicon of the National Library of Medicine. The library's rules for
 # words outside its dictionary are not used: a rule makes "cooky" of "cookies" and "bu" of "bus".
-#
 # 97 % of the 23,298 words behind "a" or a number in the captions of COCO val2017 have an answer. ``inflect`` is wrong
 # about 17 plurals and 9 singulars of the ontology, and takes 1.5 s to import.
 
@@ -216,16 +210,9 @@ _TABLES = Path(__file__).parents[1] / "ontology"
 # several kinds of fish; captions count "three fish".
 _UNCHANGED = frozenset({"aircraft", "bison", "deer", "fish", "moose", "salmon", "sheep", "shrimp", "tuna"})
 # Garments and tools of two halves without a singular (Quirk et al. 1985, 5.76), for which the dictionary has one.
-_PLURAL_ONLY = frozenset(
-    {"bellows", "briefs", "capris", "corduroys", "culottes", "cutoffs", "cut-offs", "flannels", "spectacles"}
-)
+_PLURAL_ONLY = frozenset("bellows briefs capris corduroys culottes cutoffs cut-offs flannels spectacles".split())
 # Nouns without a plural (Quirk et al. 1985, 5.9), for which the dictionary has one.
-_UNCOUNTABLE = frozenset(
-    (
-        *("accommodation", "advice", "damage", "education", "employment", "equipment", "evidence", "help", "housing"),
-        *("information", "knowledge", "laughter", "leisure", "machinery", "mail", "pottery", "safety", "software"),
-    )
-)
+_UNCOUNTABLE = words("no plural")
 _ABBREVIATION = re.compile(r"(?P<one>[A-Z]+[A-RTUVWY])(?P<s>s?)")  # TV, TVs; not GPS
 # "A slice of pizza" is a slice: the last word of such a phrase is not the one that changes.
 _JOINED = re.compile(r" (?:and|at|by|for|from|in|of|on|or|to|with) ")
@@ -239,9 +226,9 @@ def plural(noun: str) -> str | None:
     >>> plural("furniture"), plural("pants"), plural("gribbleflax")
     (None, None, None)
     """
-    found = _ABBREVIATION.fullmatch(noun)
-    if found:
-        return None if found["s"] else f"{noun}s"
+    match = _ABBREVIATION.fullmatch(noun)
+    if match:
+        return None if match["s"] else f"{noun}s"
     return _of_phrase(noun, _plural)
 
 
@@ -253,9 +240,9 @@ def singular(noun: str) -> str | None:
     >>> singular("glass"), singular("scissors"), singular("gribbleflaxes")
     (None, None, None)
     """
-    found = _ABBREVIATION.fullmatch(noun)
-    if found:
-        return found["one"] if found["s"] else None
+    match = _ABBREVIATION.fullmatch(noun)
+    if match:
+        return match["one"] if match["s"] else None
     return _of_phrase(noun, _singular)
 
 
@@ -307,15 +294,14 @@ def regular_singular(noun: str) -> str | None:
 
 @cache
 def _of_phrase(noun: str, inflect: Callable[[str], str | None]) -> str | None:
-    """Inflect a phrase that the table has, else the last word of a phrase."""
     lower = noun.lower()
     first, blank, head = ("", "", lower) if lower in _table() else lower.rpartition(" ")
     if blank and _JOINED.search(lower):
         return None
-    found = inflect(head)
-    if found is None or noun[1:] != lower[1:]:  # capitals inside a word have rules of their own
+    inflected = inflect(head)
+    if inflected is None or noun[1:] != lower[1:]:  # capitals inside a word have rules of their own
         return None
-    return capitalised_like(noun, f"{first}{blank}{found}")
+    return capitalised_like(noun, f"{first}{blank}{inflected}")
 
 
 def _plural(noun: str) -> str | None:
@@ -326,9 +312,9 @@ def _plural(noun: str) -> str | None:
         return other or None if number == "singular" else None
     if noun in _UNCOUNTABLE:
         return None
-    forms = _plurals(noun)
+    plurals = forms(noun, "NOUN").get("NNS", ())
     # If the noun is its own first plural it may be "sheep" or "furniture": the dictionary does not say which.
-    return forms[0] if forms and forms[0] != noun and noun in _lemmas(noun) else None
+    return plurals[0] if plurals and plurals[0] != noun and noun in lemmas(noun, "NOUN") else None
 
 
 def _singular(noun: str) -> str | None:
@@ -337,10 +323,11 @@ def _singular(noun: str) -> str | None:
     if noun in _table():
         number, other = _table()[noun]
         return other or None if number == "plural" else None
-    lemmas = _lemmas(noun)
+    words_of = lemmas(noun, "NOUN")
     # "Scissors" is its own lemma, and so is "glass"; "bases" has two.
-    sure = len(lemmas) == 1 and noun not in lemmas and noun not in _PLURAL_ONLY and noun in _plurals(lemmas[0])
-    return lemmas[0] if sure else None
+    if len(words_of) != 1 or noun in words_of or noun in _PLURAL_ONLY:
+        return None
+    return words_of[0] if noun in forms(words_of[0], "NOUN").get("NNS", ()) else None
 
 
 @cache
@@ -355,18 +342,7 @@ def _table() -> Mapping[str, tuple[str, str]]:
 
 
 def _cells(file: str, *columns: str) -> Iterator[tuple[str, ...]]:
-    """Read some columns of a table of the ontology."""
     lines = (_TABLES / file).read_text(encoding="utf-8").splitlines()
     header, *rows = (line.split("\t") for line in lines if line and line[0] != "#")
     at = [header.index(column) for column in columns]
     return (tuple(row[n] for n in at) for row in rows)
-
-
-def _plurals(noun: str) -> tuple[str, ...]:
-    """The plurals of a noun in the dictionary, the usual one first."""
-    return forms(noun, "NOUN").get("NNS", ())
-
-
-def _lemmas(noun: str) -> tuple[str, ...]:
-    """The words of the dictionary that have ``noun`` as a form; itself if it is one of them."""
-    return lemmas(noun, "NOUN")

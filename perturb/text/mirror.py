@@ -137,7 +137,9 @@ def flip_words(text: str) -> str | None:
     >>> flip_words("What does the sign on the left say?") is None
     True
     """
-    if _is_read(text):
+    # If the whole text is in capitals, they do not mean a word in the image.
+    capitals = _CAPITALS.search(text) if text != text.upper() else None
+    if _READ.search(text) or capitals:
         return None
     parts, end = [], 0
     for word in _SIDE.finditer(text):
@@ -147,12 +149,6 @@ def flip_words(text: str) -> str | None:
         parts += [text[end : word.start()], _exchange(word[0]) if meaning == _SWAP else word[0]]
         end = word.end()
     return _TURN.sub(lambda turn: _exchange(turn[0]), "".join(parts) + text[end:])
-
-
-def _is_read(text: str) -> bool:
-    # If the whole text is in capitals, they do not mean a word in the image.
-    capitals = _CAPITALS.search(text) if text != text.upper() else None
-    return _READ.search(text) is not None or capitals is not None
 
 
 def _meaning(text: str, word: re.Match[str]) -> str | None:

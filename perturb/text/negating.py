@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.text.counts import Indefinite, indefinite, is_plural
 from vlgate.perturb.text.fitness import unfit
 from vlgate.perturb.text.grammar import lemmas
 from vlgate.perturb.text.parsed import Edit, Parsed
-
-# How many statements and things a caption has, for what may be denied of it.
+from vlgate.perturb.word_lists import words
 
 _SINGLE = frozenset(("one", "first", "second", "third", "former", "latter"))
 # What opens a subordinate clause: "while", "where", "that", "as", "with".
@@ -22,16 +21,16 @@ FINITE = frozenset(("VBZ", "VBP", "VBD", "MD"))
 def runs_on(parsed: Parsed) -> bool:
     """Whether two statements stand side by side, also if a parser reads them as one: "a bear lands a bear is there"."""
     tokens = parsed.tokens
-    for place, token in enumerate(tokens):
-        finite = token.tag in FINITE or any(tokens[n].tag in FINITE for n in parsed.children(place, "aux", "auxpass"))
-        opened = any(tokens[n].tag in _OPENING for n in parsed.children(place))
-        between = tokens[token.head + 1 : place]
+    for index, token in enumerate(tokens):
+        finite = token.tag in FINITE or any(tokens[n].tag in FINITE for n in parsed.children(index, "aux", "auxpass"))
+        opened = any(tokens[n].tag in _OPENING for n in parsed.children(index))
+        between = tokens[token.head + 1 : index]
         if token.dep == "conj" and finite and not any(one.tag in {"CC", ",", "HYPH", ":"} for one in between):
             return True
-        if token.dep == "advcl" and finite and not opened and parsed.children(place, "nsubj", "nsubjpass"):
+        if token.dep == "advcl" and finite and not opened and parsed.children(index, "nsubj", "nsubjpass"):
             return True
         if token.dep in {"nsubj", "nsubjpass"} and tokens[token.head].dep == "ROOT":
-            within = range(place + 1, token.head)
+            within = range(index + 1, token.head)
             if any(tokens[n].lower == token.lower for n in within):
                 return True
     return False
@@ -40,22 +39,22 @@ def runs_on(parsed: Parsed) -> bool:
 def told_apart(parsed: Parsed, noun: int) -> bool:
     """Whether words behind a plural tell of single ones: "two plates, one with wine", "boys and one of the boys"."""
     rest = range(noun + 1, len(parsed.tokens))
-    ones = (place for place in rest if parsed.tokens[place].lower in _SINGLE)
-    alone = any(parsed.tokens[place].dep not in {"nummod", "det", "amod", "poss"} for place in ones)
-    return alone or any(parsed.tokens[place].lemma.lower() == parsed.tokens[noun].lemma.lower() for place in rest)
+    ones = (index for index in rest if parsed.tokens[index].lower in _SINGLE)
+    alone = any(parsed.tokens[index].dep not in {"nummod", "det", "amod", "poss"} for index in ones)
+    return alone or any(parsed.tokens[index].lemma.lower() == parsed.tokens[noun].lemma.lower() for index in rest)
 
 
 def two_names(parsed: Parsed) -> bool:
     """Whether nouns are joined inside the first noun phrase: "a kitchen and dining room"."""
     tokens = parsed.tokens
     inside = range(1, parsed.chunks[0][1]) if parsed.chunks else range(0)
-    return any(tokens[place].tag == "CC" and tokens[place - 1].tag in {"NN", "NNS", "NNP"} for place in inside)
+    return any(tokens[index].tag == "CC" and tokens[index - 1].tag in {"NN", "NNS", "NNP"} for index in inside)
 
 
 def listed(parsed: Parsed) -> bool:
     """Whether a noun that is joined to another one has a description of its own, and may be a second subject."""
-    joined = [place for place, token in enumerate(parsed.tokens) if token.dep == "conj" and token.pos == "NOUN"]
-    return any(parsed.children(place, "acl", "relcl", "prep", "nsubj") for place in joined)
+    joined = [index for index, token in enumerate(parsed.tokens) if token.dep == "conj" and token.pos == "NOUN"]
+    return any(parsed.children(index, "acl", "relcl", "prep", "nsubj") for index in joined)
 
 
 def main(parsed: Parsed, position: int) -> bool:
@@ -75,58 +74,37 @@ def main(parsed: Parsed, position: int) -> bool:
 
 
 # Negate a caption by its parse.
-#
 # A caption says that there is something. Its negation, with the widest scope of "no" and the narrowest of "not", is
 # false whenever the caption is true:
-#
 # - "A dog on a bench." becomes "There is no dog on a bench.", and "There are two dogs." becomes "There are no dogs.";
 # - "A dog is sleeping." becomes "No dog is sleeping.", since "A dog is not sleeping." may be true of another dog; -
 # "The dog sleeps." becomes "The dog does not sleep.", as the dog is known; - "A picture of a dog." becomes "This is
 # not a picture of a dog."
 
-_NEGATIVE_WORDS = "no not n't never without nothing nobody none neither nor hardly barely nowhere"
-_NEGATIVE = frozenset(_NEGATIVE_WORDS.split())
+_NEGATIVE = frozenset("no not n't never without nothing nobody none neither nor hardly barely nowhere".split())
 # Words that a negation would have to change, or that it does not reach: "all dogs", "only one", "also".
-_FIXED = frozenset(
-    (
-        *("all", "any", "anything", "both", "each", "either", "every", "everyone", "everything", "except", "exactly"),
-        *("only", "just", "most", "less", "more", "least", "also", "too", "already", "still", "yet", "but", "almost"),
-        *("few", "little", "rather", "instead", "because", "so", "if", "although", "though", "another", "others"),
-        *("same", "different", "various"),
-    )
-)
-_IMAGES = frozenset(
-    (
-        *("picture", "photo", "photograph", "image", "view", "shot", "close", "closeup", "close-up", "scene"),
-        *("portrait", "snapshot", "selfie", "collage"),
-    )
-)
-_INTRANSITIVE_WORDS = (
-    "walk wait run jump skate surf look smile play fly ride sleep lie stare work sail swim ski eat take have go "
-    "come snowboard skateboard get drive try hit wear enjoy watch talk swing compete race perform show do attempt"
-)
-_INTRANSITIVE = frozenset(_INTRANSITIVE_WORDS.split())
+_FIXED = words("not negated")
+_IMAGES = words("picture word")
+_INTRANSITIVE = words("intransitive")
 _BROKEN = ("appos", "parataxis", "dep", "ccomp", "meta", "intj", "csubj")
 _RELATIVE = frozenset((("of", "which"), ("of", "whom"), ("of", "whose")))
 
 
-def negated(parsed: Parsed) -> Found:
+def negated(parsed: Parsed) -> Perturbed:
     """Negate a caption, a statement or a question about existence.
 
     Returns: one candidate, or the reason why there is none. Double negations, statements with "all", "only" and the
         like, and several statements or several things that are joined are refused, since their negation is not sure
         to be false.
     """
-    why = unfit(parsed) or _unsure(parsed)
-    if why:
-        return Found(refused=(why,))
-    root = next(place for place, token in enumerate(parsed.tokens) if token.dep == "ROOT")
+    if why := unfit(parsed) or _unsure(parsed):
+        return Perturbed.of(why)
+    root = next(index for index, token in enumerate(parsed.tokens) if token.dep == "ROOT")
     foil = _negation(parsed, root)
     if isinstance(foil, str):
-        return Found(refused=(foil,))
+        return Perturbed.of(foil)
     edits, classes, said = foil
-    text = parsed.edited(edits)
-    return Found(candidates=(Foil(caption=parsed.text, foil=text, classes=classes, why=said),))
+    return Perturbed.of(Foil(caption=parsed.text, foil=parsed.edited(edits), classes=classes, why=said))
 
 
 _Negation = tuple[list[Edit], tuple[str, str], str]
@@ -140,7 +118,7 @@ def _unsure(parsed: Parsed) -> str:
         return "a relative clause that lacks its noun"
     if runs_on(parsed):
         return "several statements without a conjunction"
-    after = {words[place + 1] for place in range(len(words) - 1) if words[place] == "a"}
+    after = {words[index + 1] for index in range(len(words) - 1) if words[index] == "a"}
     if any(word in _FIXED and not (word in {"few", "little"} and word in after) for word in words):
         return "a word that a negation does not go with"
     return "not one plain sentence" if any(token.dep in _BROKEN for token in parsed.tokens) else ""
@@ -174,13 +152,12 @@ def _existence(parsed: Parsed, root: int) -> _Negation | str:
 
 
 def _phrase(parsed: Parsed, root: int) -> _Negation | str:
-    """Negate a caption that is a noun phrase."""
     tokens = parsed.tokens
     if _joined(parsed, root) or listed(parsed) or two_names(parsed):
         return "several things are joined"
     if parsed.subtree(root)[0] != 0 or not any(span[0] == 0 and span[1] == root + 1 for span in parsed.chunks):
         return "does not begin with its noun phrase"
-    if any(main(parsed, place) for place in range(len(tokens))) or parsed.children(root, "advcl"):
+    if any(main(parsed, index) for index in range(len(tokens))) or parsed.children(root, "advcl"):
         return "not one plain sentence"
     if _may_be_its_verb(parsed, root) or any(_may_be_their_verb(parsed, one) for one in range(root, len(tokens))):
         return "a noun that may be the verb"
@@ -199,19 +176,18 @@ def _there_is_no(parsed: Parsed, noun: int) -> _Negation | str:
         return "an adjective without its noun"
     if phrase.end_of_quantity == 0 and not phrase.is_plural:
         return "a noun without an article"
-    if any(_may_be_past(parsed, place) for place in range(len(tokens))):
+    if any(_may_be_past(parsed, index) for index in range(len(tokens))):
         return "a participle that may be a verb in the past"
     return _no(parsed, phrase, "there are no" if phrase.is_plural else "there is no")
 
 
 def _clause(parsed: Parsed, root: int, subject: int) -> _Negation | str:
-    """Negate a statement with a subject and a verb."""
     tokens = parsed.tokens
     if _joined(parsed, subject) or two_names(parsed):
         return "several things are joined"
-    if any(parsed.children(place, "nsubj", "nsubjpass", "expl") for place in parsed.children(root, "conj")):
+    if any(parsed.children(index, "nsubj", "nsubjpass", "expl") for index in parsed.children(root, "conj")):
         return "several statements are joined"
-    verbs = [place for place in (*parsed.children(root, "aux", "auxpass"), root) if tokens[place].tag in FINITE]
+    verbs = [index for index in (*parsed.children(root, "aux", "auxpass"), root) if tokens[index].tag in FINITE]
     if not verbs or (tokens[min(verbs)].tag == "VBD" and not _may_be_past(parsed, min(verbs))):
         return _there_is_no(parsed, subject) if tokens[root].tag in {"VBG", "VBN", "VBD"} else "no finite verb"
     verb = min(verbs)
@@ -246,11 +222,11 @@ def _with_not(parsed: Parsed, root: int, subject: int, verb: int) -> _Negation |
     says = "it is denied of the same subject"
     if word.tag == "MD" or verb != root or word.lemma == "be":
         return [Edit(span=(verb + 1, verb + 1), text="not")], (word.lower, f"{word.lower} not"), says
-    lemma = _infinitive(word.lower)
-    if lemma is None:
+    infinitives = lemmas(word.lower, "VERB")  # a pipeline may guess ("rides", "rid")
+    if len(infinitives) != 1:
         return "a verb whose infinitive is not known"
     do = {"VBZ": "does not", "VBP": "do not", "VBD": "did not"}[word.tag]
-    return [Edit(span=(verb, verb + 1), text=f"{do} {lemma}")], (word.lower, f"{do} {lemma}"), says
+    return [Edit(span=(verb, verb + 1), text=f"{do} {infinitives[0]}")], (word.lower, f"{do} {infinitives[0]}"), says
 
 
 def _may_be(word: str, part_of_speech: str) -> bool:
@@ -262,25 +238,17 @@ def _may_be(word: str, part_of_speech: str) -> bool:
 def _may_be_its_verb(parsed: Parsed, root: int) -> bool:
     """Whether the noun of a caption may be the verb of the word before it: "white and orange fur lays on a blanket"."""
     compound = root > 0 and parsed.tokens[root].tag == "NNS" and parsed.tokens[root - 1].tag == "NN"
-    return compound and _may_be(parsed.tokens[root].lower, "VERB") and not _counts(parsed, root)
+    if not compound or not _may_be(parsed.tokens[root].lower, "VERB"):
+        return False
+    phrase = indefinite(parsed, 0, root)
+    return phrase is None or not phrase.end_of_quantity
 
 
-def _may_be_their_verb(parsed: Parsed, place: int) -> bool:
+def _may_be_their_verb(parsed: Parsed, index: int) -> bool:
     """Whether the last of several joined nouns may be their verb: "a knife, tape and wrapping paper lie on a table"."""
-    token, before = parsed.tokens[place], parsed.tokens[place - 1]
+    token, before = parsed.tokens[index], parsed.tokens[index - 1]
     joined = token.dep == "conj" and token.tag == "NN" and before.dep == "compound" and before.tag == "NN"
-    return joined and _may_be(token.lower, "VERB") and not parsed.children(place, "det", "poss")
-
-
-def _counts(parsed: Parsed, noun: int) -> bool:
-    phrase = indefinite(parsed, 0, noun)
-    return phrase is not None and phrase.end_of_quantity > 0
-
-
-def _infinitive(verb: str) -> str | None:
-    """The infinitive of a finite form, from a dictionary: a pipeline may guess ("rides", "rid")."""
-    found = lemmas(verb, "VERB")
-    return found[0] if len(found) == 1 else None
+    return joined and _may_be(token.lower, "VERB") and not parsed.children(index, "det", "poss")
 
 
 def _agrees(parsed: Parsed, verb: int, *, many: bool) -> bool:
@@ -291,7 +259,6 @@ def _agrees(parsed: Parsed, verb: int, *, many: bool) -> bool:
 
 
 def _no(parsed: Parsed, phrase: Indefinite, no: str) -> _Negation | str:
-    """Write ``no`` in the place of a phrase's quantity."""
     start, end = phrase.start, phrase.end_of_quantity
     if phrase.is_plural and told_apart(parsed, phrase.noun):
         return "a word for single ones of several"

@@ -28,7 +28,6 @@ class Token:
 
     @property
     def lower(self) -> str:
-        """The text in lower case."""
         return self.text.lower()
 
 
@@ -57,15 +56,15 @@ class Parsed:
     sentences: tuple[Span, ...] = ()
 
     def children(self, position: int, *labels: str) -> tuple[int, ...]:
-        """Return the positions of the tokens whose head is the one at ``position``, with one of ``labels`` if given."""
+        """The tokens whose head is the one at ``position``, with one of ``labels`` if any are given."""
         return tuple(
-            place
-            for place, token in enumerate(self.tokens)
-            if token.head == position and place != position and (not labels or token.dep in labels)
+            index
+            for index, token in enumerate(self.tokens)
+            if token.head == position and index != position and (not labels or token.dep in labels)
         )
 
     def subtree(self, position: int) -> Span:
-        """Return the smallest span that holds a token and all that depends on it."""
+        """The smallest span that holds a token and all that depends on it."""
         first = last = position
         todo = [position]
         while todo:
@@ -75,15 +74,13 @@ class Parsed:
         return first, last + 1
 
     def said(self, span: Span) -> str:
-        """Return the text of a span, without the blanks around it."""
+        """The text of a span, without the blanks around it."""
         return "".join(token.text + token.space for token in self.tokens[slice(*span)]).strip()
 
     def edited(self, edits: Sequence[Edit]) -> str:
-        """Return the text with other words in some places.
+        """Write other words in some places; blanks stay, and a deleted span takes the blanks behind it along.
 
-        A capital letter at the start of a sentence is kept, and "a" or "an" before an edited place agrees with what now
-        follows it. Blanks stay as they are; a deleted span takes the blanks behind it along.
-
+        Capitals at the start of sentences stay, and "a" or "an" before an edited place agrees with what follows.
         Raises: ValueError if two edits overlap or a span is not in the text.
 
         >>> one = Token(text="An", space=" ", lemma="a", tag="DT", pos="DET", dep="det", head=1)
@@ -92,15 +89,15 @@ class Parsed:
         'A cup'
         """
         parts: list[str] = []
-        place = 0
+        index = 0
         for edit in sorted(edits, key=lambda one: one.span):
             first, end = edit.span
-            if not place <= first <= end <= len(self.tokens):
+            if not index <= first <= end <= len(self.tokens):
                 raise ValueError(f"span={edit.span!r} overlaps another edit or is not in {self.text!r}")
-            parts += _written(self.tokens[place:first])
+            parts += _written(self.tokens[index:first])
             parts += self._put(edit, starts=first in {start for start, _ in self.sentences} or first == 0)
-            place = end
-        parts += _written(self.tokens[place:])
+            index = end
+        parts += _written(self.tokens[index:])
         return _agreeing("".join(part for part in parts if part))
 
     def _put(self, edit: Edit, *, starts: bool) -> tuple[str, str]:
@@ -123,24 +120,19 @@ def _written(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def _agreeing(text: str) -> str:
-    def agreed(found: re.Match[str]) -> str:
-        """Return the article that fits what follows the edited place."""
-        if found["article"] is None:
+    def agreed(match: re.Match[str]) -> str:
+        if match["article"] is None:
             return ""
-        following = text[found.end() :].replace(_MARK, "")
-        return capitalised_like(found["article"], article(following)) + found["blank"]
+        following = text[match.end() :].replace(_MARK, "")
+        return capitalised_like(match["article"], article(following)) + match["blank"]
 
     return _EDITED.sub(agreed, text)
 
 
 class Parser(Protocol):
-    """What parses texts; ``name`` says which pipeline, with its version, so that parses can be kept on disk."""
+    """The parser; ``name`` is its pipeline with the version, so that parses can be kept on disk."""
 
     @property
-    def name(self) -> str:
-        """The name and version of the pipeline."""
-        ...
+    def name(self) -> str: ...
 
-    def parse(self, texts: Sequence[str]) -> Iterator[Parsed]:
-        """Yield the texts parsed, in their order."""
-        ...
+    def parse(self, texts: Sequence[str]) -> Iterator[Parsed]: ...

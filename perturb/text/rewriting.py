@@ -31,7 +31,7 @@ def replace_number(text: str, new: int) -> str | None:
     """Replace the number in ``text`` by ``new``; a word stays a word, and digits stay digits.
 
     From one to another number, and back, the verb and the noun change too. This is done only in sentences with "there
-    is" or "there are". Numbers in captions of any form need a parse: see ``captions.counts.recounted``.
+    is" or "there are". Numbers in captions of any form need a parse: see ``counts.recounted``.
 
     Returns: the new text, or None if the text does not have exactly one number, its number is ``new`` already, ``new``
     is not in 0..20 and must be a word, the number is not before a known noun that it counts, the verb or the noun would
@@ -43,52 +43,41 @@ def replace_number(text: str, new: int) -> str | None:
     >>> replace_number("There is exactly one red cup in the image.", 2)
     'There are exactly two red cups in the image.'
     """
-    found = list(_NUMBER.finditer(text))
-    if len(found) != 1 or (old := _value(found[0][0])) == new or _shouted(found[0][0]):
+    numbers = list(_NUMBER.finditer(text))
+    if len(numbers) != 1 or (len(numbers[0][0]) > 1 and numbers[0][0].isupper()):
         return None
-    word = str(new) if found[0][0].isdigit() else _word(new)
-    if word is None or (new < old and not _EXACT.search(text[: found[0].start()])):
+    digits = numbers[0][0].isdigit()
+    old = int(numbers[0][0]) if digits else NUMBER_WORDS.index(numbers[0][0].lower())
+    if old == new or not (digits or 0 <= new < len(NUMBER_WORDS)):
+        return None
+    word = str(new) if digits else NUMBER_WORDS[new]
+    if new < old and not _EXACT.search(text[: numbers[0].start()]):
         return None
     if (old == 1) != (new == 1):
         return _agreeing(text, word, to_one=new == 1)
-    if not _counts(text[found[0].end() :]):
+    if not _counts(text[numbers[0].end() :]):
         return None
     return _NUMBER.sub(lambda match: capitalised_like(match[0], word), text)
 
 
-def _shouted(word: str) -> bool:
-    return len(word) > 1 and word.isupper()
-
-
 def _counts(behind: str) -> bool:
-    """Whether one of the next words is a known plural."""
     return any(singular(word) is not None for word in re.findall(r"[A-Za-z'-]+", behind)[:_COUNTED])
 
 
 def _agreeing(text: str, word: str, *, to_one: bool) -> str | None:
-    """Write ``word`` in a sentence about existence whose verb and noun must change their number."""
-    found = _EXISTENCE.fullmatch(text)
-    if found is None or _NUMBER.fullmatch(found["number"]) is None:
+    match = _EXISTENCE.fullmatch(text)
+    if match is None or _NUMBER.fullmatch(match["number"]) is None:
         return None
-    *adjectives, noun = found["phrase"].split(" ")
+    *adjectives, noun = match["phrase"].split(" ")
     inflected = singular(noun) if to_one else plural(noun)
     if inflected is None:
         return None
-    head = capitalised_like(found["head"], _HEADS[found["head"].lower()])
+    head = capitalised_like(match["head"], _HEADS[match["head"].lower()])
     phrase = " ".join((word, *adjectives, inflected))
-    return f"{found['start']}{head}{found['adverb'] or ''} {phrase}{found['tail']}"
-
-
-def _value(number: str) -> int:
-    return int(number) if number.isdigit() else NUMBER_WORDS.index(number.lower())
-
-
-def _word(number: int) -> str | None:
-    return NUMBER_WORDS[number] if 0 <= number < len(NUMBER_WORDS) else None
+    return f"{match['start']}{head}{match['adverb'] or ''} {phrase}{match['tail']}"
 
 
 # Negate a sentence about existence.
-#
 # VALSE's existence instrument (section 3.1) contrasts "There are no animals shown." with "There are animals shown."
 # CARETS' negation test (section 3.3) asks "Is there no cup?" after "Is there a cup?", and the answer must change.
 
@@ -101,8 +90,7 @@ _SINGULAR = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _PLURAL = re.compile(
-    r"(?P<head>there are|are there) (?:(?P<word>some|any|no) )?(?P<rest>\w.*)",
-    re.IGNORECASE | re.DOTALL,
+    r"(?P<head>there are|are there) (?:(?P<word>some|any|no) )?(?P<rest>\w.*)", re.IGNORECASE | re.DOTALL
 )
 # To negate the first operand or the first sentence alone, or twice, would not negate the text.
 _JOINED = re.compile(
@@ -123,7 +111,7 @@ def negate(text: str) -> str | None:
 
     The noun after "There is no" is taken to be countable: "There is no cup." becomes "There is a cup."
 
-    Captions of any other form need a parse: see ``captions.negating.negated``.
+    Captions of any other form need a parse: see ``negating.negated``.
 
     Returns: the new text, or None if the text is not one plain statement or question about existence.
 
@@ -138,14 +126,14 @@ def negate(text: str) -> str | None:
     """
     if _JOINED.search(text) or _CAPITALS.search(text):
         return None
-    if found := _SINGULAR.fullmatch(text):
-        positive = article(found["rest"])
-    elif (found := _PLURAL.fullmatch(text)) and not _OTHER_QUANTITY.match(found["rest"]):
-        positive = "any" if found["head"].lower() == "are there" else ""
+    if match := _SINGULAR.fullmatch(text):
+        positive = article(match["rest"])
+    elif (match := _PLURAL.fullmatch(text)) and not _OTHER_QUANTITY.match(match["rest"]):
+        positive = "any" if match["head"].lower() == "are there" else ""
     else:
         return None
-    word = positive if (found["word"] or "").lower() == "no" else "no"
-    return " ".join(part for part in (found["head"], word, found["rest"]) if part)
+    word = positive if (match["word"] or "").lower() == "no" else "no"
+    return " ".join(part for part in (match["head"], word, match["rest"]) if part)
 
 
 def flip(answer: str) -> str | None:
@@ -158,7 +146,6 @@ def flip(answer: str) -> str | None:
 
 
 # Replace a spatial relation by its opposite.
-#
 # VALSE's relations instrument (section 3.4) replaces prepositions, and so do VL-CheckList's spatial relations (section
 # 3). Here the replacement is the opposite, which is false whenever the relation holds.
 
@@ -187,7 +174,7 @@ _RELATION = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
 def opposite_relation(text: str) -> str | None:
     """Replace the spatial relation of ``text`` by its opposite.
 
-    Captions of any form need a parse: see ``captions.spatial.opposed``.
+    Captions of any form need a parse: see ``spatial.opposed``.
 
     Returns: the new text, or None if it names no such relation or more than one, or the relation is not directly before
     a thing.
@@ -199,11 +186,10 @@ def opposite_relation(text: str) -> str | None:
     """
     if len(_RELATION.findall(text)) != 1 or _PLACE.search(text) is None or _NO_PLACE.search(text) is not None:
         return None
-    return _RELATION.sub(lambda found: capitalised_like(found[0], OPPOSITES[found[0].lower()]), text)
+    return _RELATION.sub(lambda match: capitalised_like(match[0], OPPOSITES[match[0].lower()]), text)
 
 
 # Replace a phrase by another, or exchange two phrases.
-#
 # ``replace`` makes foils as in FOIL it! and in VALSE's noun phrases (VALSE, section 3.6). ``exchange`` makes captions
 # as in Winoground (section 3): two captions of exactly the same words that mean different things.
 
@@ -258,7 +244,6 @@ def exchange(text: str, first: str, second: str) -> str | None:
 
 
 def _disagree(text: str, span: tuple[int, int], old: str, new: str) -> bool:
-    """Whether a word of the text agrees with a phrase whose number changes."""
     numbers = {_is_plural(old), _is_plural(new)}
     if numbers != {True, False}:
         return False

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.ontology.nouns import Number
 from vlgate.perturb.text.grammar import form, forms, lemmas, plural, singular, with_article
+from vlgate.perturb.word_lists import words
 
 # Verbs with their prepositions or particles, in the forms that sentences need: "look at", "looks at", "is looked at".
-#
 # The forms come from the dictionary of ``lemminflect``; a short table mends those that it has wrong. A word that the
 # dictionary does not have as a verb is refused.
 
@@ -27,18 +27,10 @@ _MENDED = MappingProxyType(
         ("text", "VBZ"): "texts",
         ("text", "VBG"): "texting",
         ("text", "VBN"): "texted",
-    },
+    }
 )
 # Words that the dictionary has as verbs too, and that stand for a place or a preposition in scene graphs.
-_NO_VERBS = frozenset(
-    (
-        *("above", "across", "against", "along", "around", "at", "atop", "back", "before", "behind", "below"),
-        *("beneath", "beside", "between", "bottom", "by", "down", "edge", "for", "from", "front", "in", "inside"),
-        *("into", "left", "like", "near", "next", "of", "off", "on", "onto", "out", "outside", "over", "part", "past"),
-        *("right", "round", "side", "through", "to", "top", "toward", "towards", "under", "underneath", "up", "upon"),
-        *("with", "within"),
-    ),
-)
+_NO_VERBS = words("no verb")
 # What may stand between a verb and its object. Other words are another object: "wearing white", "playing tennis with".
 _LINKS = _NO_VERBS | frozenset(
     ("about", "after", "among", "away", "close", "corner", "middle", "ahead", "the", "together")
@@ -63,29 +55,23 @@ class Verb:
 
     @property
     def plain(self) -> str:
-        """The base form: "look at"."""
         return self._with_rest(self.base)
 
     @property
     def participle(self) -> str:
-        """The present participle, as behind a noun: "looking at"."""
         return self._with_rest(_form(self.base, "VBG"))
 
     @property
     def past_participle(self) -> str:
-        """The past participle: "looked at"."""
         return self._with_rest(_form(self.base, "VBN"))
 
     def present(self, number: Number) -> str:
-        """Return the simple present for a subject of that number: "looks at", "look at"."""
         return self._with_rest(_form(self.base, "VBP" if number == "plural" else "VBZ"))
 
     def progressive(self, number: Number) -> str:
-        """Return the present progressive: "is looking at", "are looking at"."""
         return f"{be(number)} {self.participle}"
 
     def passive(self, number: Number) -> str:
-        """Return the present passive: "is looked at", "are looked at"."""
         return f"{be(number)} {self.past_participle}"
 
     def _with_rest(self, form: str) -> str:
@@ -101,11 +87,6 @@ class Predicate:
 
 
 def be(number: Number) -> str:
-    """Return "are" for a plural, else "is".
-
-    >>> be("plural"), be("mass")
-    ('are', 'is')
-    """
     return "are" if number == "plural" else "is"
 
 
@@ -113,14 +94,10 @@ def be(number: Number) -> str:
 def read_predicate(text: str) -> Predicate | None:
     """Read the name of a relation as a verb: any form, with or without an auxiliary and an article behind it.
 
-    Returns: the predicate, or None if the text is not a verb ("next to") or has an object of its own ("wearing white").
+    Returns: None if it is not a verb ("next to") or has an object of its own ("wearing white").
 
-    >>> read_predicate("is holding a")
-    Predicate(verb=Verb(base='hold', rest=''), passive=False)
     >>> read_predicate("watched by")
     Predicate(verb=Verb(base='watch', rest=''), passive=True)
-    >>> read_predicate("on top of") is None
-    True
     """
     words = text.lower().split()
     while len(words) > 1 and words[0] in _AUXILIARIES:
@@ -144,11 +121,10 @@ def read_predicate(text: str) -> Predicate | None:
 
 @cache
 def _base(word: str) -> str | None:
-    """The base form of a verb in any form, or None if the dictionary does not have it, or as several verbs."""
     if word in _NO_VERBS:
         return None
-    found = lemmas(word, "VERB")
-    return found[0] if found else None
+    bases = lemmas(word, "VERB")
+    return bases[0] if bases else None
 
 
 @cache
@@ -156,21 +132,16 @@ def _form(base: str, tag: str) -> str:
     if (base, tag) in _MENDED:
         return _MENDED[base, tag]
     known = forms(base, "VERB")
-    found = known.get(tag) or (known.get("VBD") if tag == "VBN" else None) or form(base, tag)
-    return str(found[0]) if found else base
+    inflected = known.get(tag) or (known.get("VBD") if tag == "VBN" else None) or form(base, tag)
+    return str(inflected[0]) if inflected else base
 
-
-# The grammatical number of a noun phrase, and its articles.
 
 _BEHIND = re.compile(r" (?:at|behind|by|for|from|in|of|on|to|under|with) ")
 
 
 @cache
 def number_of(noun: str) -> Number | None:
-    """Return the number of a noun or noun phrase without its article, or None if it is not certain.
-
-    The ontology answers first, for the phrase and then for its last word, then the dictionary of plurals. What stands
-    behind a preposition does not count.
+    """The number of a noun phrase without its article, or None if it is not certain.
 
     >>> [number_of(noun) for noun in ("cup", "red cups", "water", "slice of pizza", "sheep", "gribbleflax")]
     ['singular', 'plural', 'mass', 'singular', None, None]
@@ -189,41 +160,13 @@ def number_of(noun: str) -> Number | None:
 
 
 def bare_or_a(phrase: str, number: Number) -> str:
-    """Return a phrase with its indefinite article if it is singular, else as it is.
-
-    >>> bare_or_a("old cup", "singular"), bare_or_a("jeans", "plural"), bare_or_a("water", "mass")
-    ('an old cup', 'jeans', 'water')
-    """
     return with_article(phrase) if number == "singular" else phrase
 
 
-# Clauses of a subject, a verb and an object, in either voice.
-#
-# The subject and the object are whole noun phrases with their determiners ("the man"), and the verb agrees with the
-# number of what stands before it.
-
-
 def active(subject: str, verb: Verb, other: str, *, number: Number, progressive: bool = False) -> str:
-    """Return a clause in the active voice; ``number`` is the subject's.
-
-    >>> active("the men", Verb(base="look", rest="at"), "the child", number="plural")
-    'the men look at the child'
-    >>> active("a man", Verb(base="ride"), "a horse", number="singular", progressive=True)
-    'a man is riding a horse'
-    """
     said = verb.progressive(number) if progressive else verb.present(number)
     return f"{subject} {said} {other}"
 
 
 def passive(subject: str, verb: Verb, agent: str, *, number: Number) -> str:
-    """Return a clause in the passive voice; ``subject`` is what the verb is done to, ``number`` its number.
-
-    >>> passive("the children", Verb(base="look", rest="at"), "the man", number="plural")
-    'the children are looked at by the man'
-    """
     return f"{subject} {verb.passive(number)} by {agent}"
-
-
-# Simple sentences from their parts: verbs that agree, active and passive voice, articles.
-
-__all__ = ["Predicate", "Verb", "active", "bare_or_a", "number_of", "passive", "read_predicate"]

@@ -25,28 +25,20 @@ class SpacyParser:
     """Parses texts in batches; ``note`` says what spaCy warns about the pipeline, and is empty if it does not."""
 
     def __init__(self, pipeline: Any, *, note: str = "") -> None:
-        """Wrap a loaded pipeline that tags, parses and lemmatizes English."""
         self._pipeline = pipeline
         self.note = note
         meta = pipeline.meta
         self.name = f"{meta['lang']}_{meta['name']} {meta['version']}, spaCy {version('spacy')}"
 
     def parse(self, texts: Sequence[str]) -> Iterator[Parsed]:
-        """Yield the texts parsed, in their order.
-
-        A text of more than ``LONGEST`` characters, or one that UTF-8 cannot write, has no tokens.
-        """
+        # A text that is too long for a caption, or that UTF-8 cannot write, has no tokens.
         documents = self._pipeline.pipe((text if _readable(text) else "" for text in texts), batch_size=_BATCH)
         for text, document in zip(texts, documents, strict=True):
             yield _parsed(text, document)
 
 
 def spacy_parser(name: str = DEFAULT) -> SpacyParser:
-    """Load a spaCy pipeline by the name of its package or by its folder.
-
-    Raises: ModelLoadError, which says how to get a pipeline, if there is none of this name, spaCy is not installed, or
-    the pipeline does not tag, parse and lemmatize English.
-    """
+    """Load a spaCy pipeline for English by its package or folder; ModelLoadError says how to get one."""
     try:
         import spacy
     except ImportError:

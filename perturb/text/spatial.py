@@ -6,86 +6,26 @@ direction of a movement, not a fixed phrase ("under construction").
 
 from __future__ import annotations
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.text.fitness import first, unfit
 from vlgate.perturb.text.parsed import Edit, Parsed, Span
 from vlgate.perturb.text.rewriting import OPPOSITES
+from vlgate.perturb.word_lists import words
 
 _LONGEST = 3  # words of a relation
 # "Over" and "under" after these verbs do not say where something is: "leaning over a rail", "looking over a menu".
-_NO_PLACE = frozenset(
-    (
-        *("bend", "lean", "look", "go", "jump", "hang", "drape", "watch", "hover", "reach", "leap", "cross", "run"),
-        *(
-            "climb",
-            "stare",
-            "cover",
-            "turn",
-            "spread",
-            "pour",
-            "wear",
-            "pull",
-            "put",
-            "roll",
-            "step",
-            "preside",
-            "flip",
-        ),
-        *("scatter", "strew", "draw", "pass", "walk", "ride", "travel", "crouch", "hunch", "stoop", "drizzle", "skate"),
-        *("fly", "sail", "cut", "pile", "stretch", "peer", "hunch", "work", "talk", "hold", "slump", "gather", "lay"),
-        *("arch", "come", "move", "drive", "trot", "wrap", "fold", "sprinkle", "throw", "sling", "curl", "glance"),
-        *("kneel", "squat", "sit", "lie", "rest", "lay", "sleep", "stand"),
-    )
-)
+_NO_PLACE = words("no place behind")
 _STAYS = frozenset(("sit", "lie", "rest", "lay", "sleep", "stand", "kneel", "squat", "hang", "hover", "fly", "hold"))
 _SEES = frozenset(("look", "gaze", "stare", "peer", "glance", "face", "peek", "point"))
-_CHANGING = frozenset(
-    ("all", "from", "right", "just", "way", "up", "down", "out", "well", "over", "back", "far", "off")
-)
+_CHANGING = frozenset("all from right just way up down out well over back far off".split())
 _INSIDE = frozenset(("inside", "outside"))
 _OPENINGS = frozenset(("window", "windows", "door", "doors", "gate", "gates"))
 _OVER = frozenset(("over", "under"))
 # A thing is not both over and below these, or it always is: "under a blue sky".
-_NO_THING = frozenset(
-    (
-        *(
-            "sky",
-            "camera",
-            "glass",
-            "skies",
-            "construction",
-            "sun",
-            "moon",
-            "light",
-            "lights",
-            "water",
-            "control",
-            "ground",
-            "influence",
-        ),
-        *(
-            "weather",
-            "moonlight",
-            "clouds",
-            "cloud",
-            "spotlight",
-            "stars",
-            "sunlight",
-            "top",
-            "wave",
-            "waves",
-            "shoulder",
-        ),
-        *("shoulders", "head", "heads", "ocean", "sea", "land", "bars", "air", "place", "day"),
-        *("night", "time", "year", "years", "eye", "eyes", "it", "them", "that", "which", "him", "her", "what", "whom"),
-        *("me", "us", "you", "themselves", "himself", "itself", "herself", "side", "one", "another", "each", "other"),
-        *("someone", "something", "scenes", "level", "arm", "arms", "back", "face", "mouth", "ear", "neck", "body"),
-        *("rain", "snow", "storm", "covers", "blanket", "blankets"),
-    )
-)
+_NO_THING = words("no other side")
 
 
-def opposed(parsed: Parsed) -> Found:
+def opposed(parsed: Parsed) -> Perturbed:
     """Replace each spatial preposition of a caption by its opposite.
 
     Returns: one candidate per preposition, and the reasons of those that are refused.
@@ -98,23 +38,17 @@ def opposed(parsed: Parsed) -> Found:
         if " ".join(words[start:end]) in OPPOSITES and end <= len(words)
     ]
     if not spans:
-        return Found(refused=("no spatial preposition with an opposite",))
-    why = unfit(parsed)
-    if why:
-        return Found(refused=(why,))
-    made = [_opposed(parsed, span) for span in spans]
-    return Found(
-        candidates=tuple(one for one in made if isinstance(one, Foil)),
-        refused=tuple(one for one in made if isinstance(one, str)),
-    )
+        return Perturbed.of("no spatial preposition with an opposite")
+    if why := unfit(parsed):
+        return Perturbed.of(why)
+    return Perturbed.of(*(_opposed(parsed, span) for span in spans))
 
 
 def _opposed(parsed: Parsed, span: Span) -> Foil | str:
     tokens = parsed.tokens
     start, end = span
     old = " ".join(token.lower for token in tokens[start:end])
-    why = _no_place(parsed, span, old)
-    if why:
+    if why := _no_place(parsed, span, old):
         return why
     new = OPPOSITES[old]
     foil = parsed.edited([Edit(span=span, text=new)])
@@ -122,7 +56,6 @@ def _opposed(parsed: Parsed, span: Span) -> Foil | str:
 
 
 def _no_place(parsed: Parsed, span: Span, old: str) -> str:
-    """Why a preposition does not say where something is."""
     tokens = parsed.tokens
     start, end = span
     things = parsed.children(end - 1, "pobj")

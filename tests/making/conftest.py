@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vlgate.making.kinds.kind import Kind, Made
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models/support"))  # for the small checkpoints
 OTHER = {"left": "right", "right": "left"}
@@ -20,7 +20,7 @@ def start(_):
             foils = () if word is None else (foil(one.text, word),)
             refused = () if foils else ("no left or right",)
             extra = tuple({"word": word} for _ in foils)
-            yield Made(image=one.image, origin=one.origin, found=Found(candidates=foils, refused=refused), extra=extra)
+            yield Made(image=one.image, origin=one.origin, found=Perturbed.of(*foils, *refused), extra=extra)
 
     return make_some
 

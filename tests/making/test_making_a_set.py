@@ -18,7 +18,7 @@ from vlgate.making.kinds.kind import Made, Selected
 from vlgate.making.sets import candidates
 from vlgate.making.sets.blind import Reached
 from vlgate.making.sets.run import Settings, make_set
-from vlgate.perturb.foils.candidates import Foil, Found, SentenceSet, Swap
+from vlgate.perturb.foils.candidates import Foil, Perturbed, SentenceSet, Swap
 from vlgate.sources.own import cases
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Metric
@@ -398,7 +398,7 @@ def test_sets_and_swaps_are_read_back_in_their_shapes(made, sides):
     def of(candidate):
         def start(_):
             return lambda inputs: [
-                Made(image=one.image, origin=one.origin, found=Found(candidates=(candidate(one),))) for one in inputs
+                Made(image=one.image, origin=one.origin, found=Perturbed.of(candidate(one))) for one in inputs
             ]
 
         return start
@@ -420,7 +420,7 @@ def test_equal_texts_rewritten_ones_and_duplicates_are_dropped(made, sides, capt
         def some(inputs):
             foils = [Foil(caption="One cup on the left.", foil=text, classes=("a", "b"), why="") for text in texts]
             one = inputs[0]
-            yield Made(image=one.image, origin=one.origin, found=Found(candidates=(*foils, foils[-1])))
+            yield Made(image=one.image, origin=one.origin, found=Perturbed.of(*foils, foils[-1]))
 
         return some
 
@@ -446,7 +446,7 @@ def test_a_folder_of_images_gives_names_their_extensions_and_graphs_their_sizes(
             for one in graphs:
                 text = f"{one.width} by {one.height}"
                 foil = Foil(caption=text, foil=f"not {text}", classes=("a", "b"), why="")
-                yield Made(image=one.id, origin=one.id, found=Found(candidates=(foil,)))
+                yield Made(image=one.id, origin=one.id, found=Perturbed.of(foil))
 
         return some
 

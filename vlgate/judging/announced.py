@@ -119,9 +119,7 @@ _NAMES = (
     r"(?:answer|ans|conclusion|verdict|prediction|label|result|judge?ment|decision|response|output|solution|choice)"
 )
 _RANKS = {"answer": 3, "ans": 3, "final": 3, "label": 1}  # of a name that announces; of all others 2
-_QUALIFIERS = frozenset(
-    "best chosen correct final full model my overall predicted selected short the your".split()  # noqa: SIM905
-)
+_QUALIFIERS = frozenset("best chosen correct final full model my overall predicted selected short the your".split())
 _TAG_NAME = r"[a-z]{1,20}(?:[ _-][a-z]{1,20}){0,3}"
 _OPENING = re.compile(rf"<({_TAG_NAME})>|\[({_TAG_NAME})\](?!\()", re.IGNORECASE)
 _CLOSING = re.compile(rf"</({_TAG_NAME})\s?>|\[/({_TAG_NAME})\s?\]", re.IGNORECASE)

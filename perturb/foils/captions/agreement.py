@@ -6,12 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, words
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.text.grammar import form, lemmas, singular
 from vlgate.perturb.text.parsed import Edit, Token
-
-# The pronouns of a caption that refer to one of its noun phrases, and their forms in the other number.
+from vlgate.perturb.word_lists import words
 
 UNSURE_PRONOUN = "a pronoun may refer to two nouns"
 
@@ -30,85 +29,69 @@ _FEMALE = words("female")
 
 
 def pronouns_of(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], tuple[str, ...]]:
-    """Find the pronouns that refer to a noun phrase.
+    """Find the pronouns that refer to a noun phrase, and what they become in the other number, by their places.
 
     The antecedent of a pronoun is the only noun before it that it may refer to, else the subject of its clause.
-
-    Returns: what they become in the other number, by their places; and ``UNSURE_PRONOUN`` if the antecedent of one is
-        not sure.
+    ``UNSURE_PRONOUN`` is returned beside them if the antecedent of one is not sure.
     """
     changed: dict[int, str] = {}
     sure = True
-    for place, token in enumerate(reading.parsed.tokens):
-        refers = _refers(reading, phrase, place) if token.tag in {"PRP", "PRP$"} else False
+    for index, token in enumerate(reading.parsed.tokens):
+        refers = _refers(reading, phrase, index) if token.tag in {"PRP", "PRP$"} else False
         text = _in_other_number(token, phrase) if refers else token.lower
         sure = sure and refers is not None and text is not None
         if text is not None and text != token.lower:
-            changed[place] = text
+            changed[index] = text
     return changed, () if sure else (UNSURE_PRONOUN,)
 
 
 def is_person(noun: str) -> bool:
-    """Whether a noun in the singular names a person.
-
-    >>> [is_person(noun) for noun in ("woman", "surfer", "dog")]
-    [True, True, False]
-    """
-    return noun in _MALE or noun in _FEMALE or noun == "person" or _is(noun, "person")
-
-
-def _may_be_animal(noun: str) -> bool:
     ontology = default_ontology()
-    return ontology.knows(noun) and "animal" in ontology.possible(noun)
+    known = noun in _MALE or noun in _FEMALE or noun == "person"
+    return known or (ontology.knows(noun) and "person" in ontology.certain(noun))
 
 
-def _is(noun: str, kind: str) -> bool:
-    ontology = default_ontology()
-    return ontology.knows(noun) and kind in ontology.certain(noun)
-
-
-def _refers(reading: Reading, phrase: NounPhrase, place: int) -> bool | None:
-    """Whether the pronoun at a place refers to a noun phrase; None if that is not sure."""
-    token = reading.parsed.tokens[place]
+def _refers(reading: Reading, phrase: NounPhrase, index: int) -> bool | None:
+    # None if it is not sure.
+    token = reading.parsed.tokens[index]
     pronoun = token.lower
-    if place < phrase.span[1]:
+    if index < phrase.span[1]:
         return False
     if not _may_refer(pronoun, phrase.singular_noun, several=phrase.plural):
         # "A pitcher throws his ball": if nothing else can be meant, the noun is not known well enough.
         return (
             None
-            if pronoun in {*_HE, *_SHE} and not phrase.plural and not dict(_rivals(reading, phrase, place))
+            if pronoun in {*_HE, *_SHE} and not phrase.plural and not dict(_rivals(reading, phrase, index))
             else False
         )
-    if reading.parsed.tokens[place + 1 : place + 2] and reading.parsed.tokens[place + 1].text.startswith("'"):
+    if reading.parsed.tokens[index + 1 : index + 2] and reading.parsed.tokens[index + 1].text.startswith("'"):
         return None
-    rivals = dict(_rivals(reading, phrase, place))
+    rivals = dict(_rivals(reading, phrase, index))
     if not rivals:
         return True
     if pronoun in _THEY and not _lively(phrase.singular_noun) and any(map(_lively, rivals.values())):
         return False
-    return _subject_decides(reading, phrase, place, rivals)
+    return _subject_decides(reading, phrase, index, rivals)
 
 
-def _subject_decides(reading: Reading, phrase: NounPhrase, place: int, rivals: Collection[int]) -> bool | None:
-    """Whether the subject of a pronoun's clause says that it refers to the phrase rather than to another noun."""
-    subject, by_verb = _clause_subject(reading, place)
-    if by_verb and reading.parsed.tokens[place].dep not in {"poss", *_SUBJECTS}:
+def _subject_decides(reading: Reading, phrase: NounPhrase, index: int, rivals: Collection[int]) -> bool | None:
+    subject, by_verb = _clause_subject(reading, index)
+    if by_verb and reading.parsed.tokens[index].dep not in {"poss", *_SUBJECTS}:
         return None  # "a woman with a dog trailing behind her", but "a dog trailing its leash"
     if subject == phrase.head:
         return True
     return False if subject in rivals else None
 
 
-def _rivals(reading: Reading, phrase: NounPhrase, place: int) -> Iterator[tuple[int, str]]:
+def _rivals(reading: Reading, phrase: NounPhrase, index: int) -> Iterator[tuple[int, str]]:
     """Yield the other nouns before a pronoun that it may refer to, by their places, in the singular."""
     for _, end in reading.parsed.chunks:
         token = reading.parsed.tokens[end - 1]
-        if end > place or end - 1 == phrase.head or not token.tag.startswith("NN"):
+        if end > index or end - 1 == phrase.head or not token.tag.startswith("NN"):
             continue
         several = token.tag in {"NNS", "NNPS"}
         noun = (singular(token.lower) if several else None) or token.lower
-        if _may_refer(reading.parsed.tokens[place].lower, noun, several=several):
+        if _may_refer(reading.parsed.tokens[index].lower, noun, several=several):
             yield end - 1, noun
 
 
@@ -125,23 +108,24 @@ def _may_refer(pronoun: str, noun: str, *, several: bool) -> bool:
 
 
 def _lively(noun: str) -> bool:
-    return is_person(noun) or _may_be_animal(noun)
+    ontology = default_ontology()
+    return is_person(noun) or (ontology.knows(noun) and "animal" in ontology.possible(noun))
 
 
-def _clause_subject(reading: Reading, place: int) -> tuple[int | None, bool]:
-    """Return the head of the subject of the nearest verb above a place, and whether there is such a verb."""
+def _clause_subject(reading: Reading, index: int) -> tuple[int | None, bool]:
+    # Whether there is a verb above the place comes with the head of its subject.
     tokens = reading.parsed.tokens
     for _ in tokens:
-        token = tokens[place]
+        token = tokens[index]
         if token.pos in {"VERB", "AUX"}:
-            subjects = reading.dependents(place, *_SUBJECTS, "npadvmod")
-            if subjects and subjects[0] < place and tokens[subjects[0]].tag not in {"WP", "WDT"}:
+            subjects = reading.dependents(index, *_SUBJECTS, "npadvmod")
+            if subjects and subjects[0] < index and tokens[subjects[0]].tag not in {"WP", "WDT"}:
                 return subjects[0], True
             if token.dep in {"acl", "relcl"}:
                 return token.head, True
-        if token.head == place:
-            return (place if token.tag in {"NN", "NNS"} else None), False
-        place = token.head
+        if token.head == index:
+            return (index if token.tag in {"NN", "NNS"} else None), False
+        index = token.head
     return None, False
 
 
@@ -160,8 +144,6 @@ def _in_other_number(token: Token, phrase: NounPhrase) -> str | None:
         return "they" if token.dep in _SUBJECTS else "them"
     return {**_HE, **_SHE, **_IT}[pronoun]
 
-
-# One noun phrase of a caption in the other number: its head, its verbs and the pronouns that refer to it.
 
 UNSURE_CLAUSE = "a relative clause may belong to two nouns"
 UNSURE_VERB = "a verb does not agree with its subject"
@@ -183,25 +165,23 @@ class Renumbered:
 
 
 def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
-    """Return the edits of a phrase's head, of the verbs that agree with it and of the pronouns that refer to it."""
     edits = [Edit(span=(phrase.head, phrase.head + 1), text=phrase.other)]
     pronouns, unsure = pronouns_of(reading, phrase)
     doubts = list(unsure)
-    places = [verb for verb, subject in _finite(reading) if subject == phrase.head and _alone(reading, phrase.head)]
-    for place, text in pronouns.items():
-        edits.append(Edit(span=(place, place + 1), text=text))
-        places += [verb for verb, subject in _finite(reading) if subject == place]
-    for place in dict.fromkeys(places):
-        form = _conjugated(reading, place)
+    indexes = [verb for verb, subject in _finite(reading) if subject == phrase.head and _alone(reading, phrase.head)]
+    for index, text in pronouns.items():
+        edits.append(Edit(span=(index, index + 1), text=text))
+        indexes += [verb for verb, subject in _finite(reading) if subject == index]
+    for index in dict.fromkeys(indexes):
+        form = _conjugated(reading, index)
         if form is None:
             doubts.append(UNKNOWN_VERB)
         else:
-            edits.append(Edit(span=(place, place + 1), text=form))
+            edits.append(Edit(span=(index, index + 1), text=form))
     return Renumbered(edits=tuple(edits), doubts=tuple(dict.fromkeys((*doubts, *_other_doubts(reading, phrase)))))
 
 
 def quantified(reading: Reading, phrase: NounPhrase, quantifier: str, edits: Sequence[Edit] = ()) -> str:
-    """Return the caption with ``quantifier`` in place of what a noun phrase begins with, and with further edits."""
     first, end = phrase.lead
     opening = reading.parsed.tokens[first]
     if first < end or first not in {0, *(start for start, _ in reading.parsed.sentences)} or opening.pos == "PROPN":
@@ -214,47 +194,46 @@ def quantified(reading: Reading, phrase: NounPhrase, quantifier: str, edits: Seq
 
 def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
     """Yield the verbs whose form depends on the number of their subject, with the place of its head, or None."""
-    for place, token in enumerate(reading.parsed.tokens):
+    for index, token in enumerate(reading.parsed.tokens):
         marked = token.tag in {"VBZ", "VBP"} or (token.tag == "VBD" and token.lower in {"was", "were"})
-        if token.tag == "VB" and token.dep == "conj" and token.pos == "VERB" and not reading.dependents(place, "aux"):
-            subject = _subject(reading, place)
-            if subject is not None and reading.parsed.tokens[subject].tag == "NNS" and not _governed(reading, place):
-                yield place, subject
-        elif token.tag == "VB" and token.pos in {"VERB", "AUX"} and _bare(reading, place):
-            subject = _subject(reading, place)
+        if token.tag == "VB" and token.dep == "conj" and token.pos == "VERB" and not reading.dependents(index, "aux"):
+            subject = _subject(reading, index)
+            if subject is not None and reading.parsed.tokens[subject].tag == "NNS" and not _governed(reading, index):
+                yield index, subject
+        elif token.tag == "VB" and token.pos in {"VERB", "AUX"} and _bare(reading, index):
+            subject = _subject(reading, index)
             if subject is not None and reading.parsed.tokens[subject].dep in _SUBJECTS:
-                yield place, subject
+                yield index, subject
         elif marked and token.lower != "'m" and token.pos in {"VERB", "AUX"}:
-            verb = token.head if token.dep in {"aux", "auxpass"} else place
-            yield place, _subject(reading, verb)
+            verb = token.head if token.dep in {"aux", "auxpass"} else index
+            yield index, _subject(reading, verb)
 
 
-def _governed(reading: Reading, place: int) -> bool:
-    """Whether "to" or an auxiliary stands before one of the verbs that a verb is joined to."""
+def _governed(reading: Reading, index: int) -> bool:
     tokens = reading.parsed.tokens
-    while tokens[place].dep == "conj":
-        place = tokens[place].head
-    return tokens[place].tag == "VB" and bool(reading.dependents(place, "aux"))
+    while tokens[index].dep == "conj":
+        index = tokens[index].head
+    return tokens[index].tag == "VB" and bool(reading.dependents(index, "aux"))
 
 
-def _bare(reading: Reading, place: int) -> bool:
+def _bare(reading: Reading, index: int) -> bool:
     """Whether a base form is the present tense of a plural subject: no "to", no auxiliary."""
-    return not reading.dependents(place, "aux", "auxpass") and bool(reading.dependents(place, *_SUBJECTS))
+    return not reading.dependents(index, "aux", "auxpass") and bool(reading.dependents(index, *_SUBJECTS))
 
 
 def _subject(reading: Reading, verb: int) -> int | None:
     tokens = reading.parsed.tokens
     for _ in tokens:
-        found = reading.dependents(verb, *_SUBJECTS)
+        subjects = reading.dependents(verb, *_SUBJECTS)
         expletive = reading.dependents(verb, "expl")
         if expletive:
-            found = tuple(one for one in reading.dependents(verb, "attr", *_SUBJECTS, "dobj") if one > verb)
-        if found and tokens[found[0]].tag in {"WP", "WDT"}:
-            if tokens[found[0]].lower == "what":
-                return found[0]
+            subjects = tuple(one for one in reading.dependents(verb, "attr", *_SUBJECTS, "dobj") if one > verb)
+        if subjects and tokens[subjects[0]].tag in {"WP", "WDT"}:
+            if tokens[subjects[0]].lower == "what":
+                return subjects[0]
             return tokens[verb].head if tokens[verb].dep in {"relcl", "acl"} else None
-        if found:
-            return found[0]
+        if subjects:
+            return subjects[0]
         if tokens[verb].dep != "conj" or tokens[tokens[verb].head].pos not in {"VERB", "AUX"}:
             inverted = [one for one in reading.dependents(verb, "attr") if one > verb]
             return inverted[0] if inverted and reading.dependents(verb, "prep", "advmod") else None
@@ -271,9 +250,9 @@ def _alone(reading: Reading, head: int) -> bool:
     return not joined or (tokens[head].dep not in _SUBJECTS and bool(reading.dependents(tokens[head].head, "expl")))
 
 
-def _conjugated(reading: Reading, place: int) -> str | None:
-    token = reading.parsed.tokens[place]
-    before = reading.parsed.tokens[place - 1] if place else None
+def _conjugated(reading: Reading, index: int) -> str | None:
+    token = reading.parsed.tokens[index]
+    before = reading.parsed.tokens[index - 1] if index else None
     if token.lower == "'s":
         return " are" if before is not None and not before.space else "are"
     if token.lower in _BE:
@@ -289,14 +268,14 @@ def _third_persons(lemma: str) -> tuple[str, ...]:
     return form(lemma, "VBZ", guess=False)
 
 
-def _number(reading: Reading, place: int) -> bool | None:
-    """Whether the subject at a place is plural; None if it is not known."""
-    token = reading.parsed.tokens[place]
+def _number(reading: Reading, index: int) -> bool | None:
+    # Whether the subject at a place is plural; None if it is not known.
+    token = reading.parsed.tokens[index]
     if token.tag == "PRP":
         return None if token.lower in {"you", "i"} else token.lower in {"they", "we", "them"}
     if token.tag not in {"NN", "NNS"}:
         return None
-    if not _alone(reading, place) and reading.dependents(place, "conj"):
+    if not _alone(reading, index) and reading.dependents(index, "conj"):
         return True
     return token.tag == "NNS"
 
@@ -317,11 +296,11 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
         helped = form.tag in {"VB", "VBP"} and form.dep == "ccomp" and tokens[form.head].lemma in _CAUSES
         if (number is not None and number != several) or (helped and subject == phrase.head):
             yield UNSURE_VERB
-        if tokens[verb].lemma == "be" and subject == phrase.head and _predicates(reading, verb, subject):
+        if tokens[verb].lemma == "be" and subject == phrase.head and {*reading.dependents(verb, "attr")} - {subject}:
             yield PREDICATE
         if phrase.head == subject and _in_relative_clause(reading, verb):
             between = [n for n in reading.phrases if phrase.head < n < verb]
-            if between and not _told_apart(reading, phrase, between):
+            if any(reading.phrases[one].plural == phrase.plural for one in between):
                 yield UNSURE_CLAUSE
         elif _in_relative_clause(reading, verb) and (
             _noun_above(reading, subject) == phrase.head or subject < phrase.head < verb
@@ -329,30 +308,22 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
             yield UNSURE_CLAUSE
 
 
-def _may_be_joined_verb(reading: Reading, place: int) -> bool:
+def _may_be_joined_verb(reading: Reading, index: int) -> bool:
     """Whether a bare noun behind "and" may be a verb: "two zebras stand in a field and graze"."""
-    token = reading.parsed.tokens[place]
-    if place < 2 or token.dep != "conj" or token.tag not in {"NN", "NNS"} or reading.children[place]:
+    token = reading.parsed.tokens[index]
+    if index < 2 or token.dep != "conj" or token.tag not in {"NN", "NNS"} or reading.children[index]:
         return False
-    return reading.parsed.tokens[place - 1].lower == "and" and bool(lemmas(token.lower, "VERB"))
+    return reading.parsed.tokens[index - 1].lower == "and" and bool(lemmas(token.lower, "VERB"))
 
 
-def _predicates(reading: Reading, verb: int, subject: int) -> bool:
-    return any(one != subject for one in reading.dependents(verb, "attr"))
-
-
-def _in_relative_clause(reading: Reading, place: int) -> bool:
+def _in_relative_clause(reading: Reading, index: int) -> bool:
     tokens = reading.parsed.tokens
-    while tokens[place].dep in {"aux", "auxpass", "conj"}:
-        place = tokens[place].head
-    return tokens[place].dep == "relcl"
+    while tokens[index].dep in {"aux", "auxpass", "conj"}:
+        index = tokens[index].head
+    return tokens[index].dep == "relcl"
 
 
-def _told_apart(reading: Reading, phrase: NounPhrase, between: list[int]) -> bool:
-    return all(reading.phrases[one].plural != phrase.plural for one in between)
-
-
-def _noun_above(reading: Reading, place: int) -> int | None:
+def _noun_above(reading: Reading, index: int) -> int | None:
     tokens = reading.parsed.tokens
-    preposition = tokens[place].head
-    return tokens[preposition].head if tokens[place].dep == "pobj" and tokens[preposition].dep == "prep" else None
+    preposition = tokens[index].head
+    return tokens[preposition].head if tokens[index].dep == "pobj" and tokens[preposition].dep == "prep" else None

@@ -8,6 +8,7 @@ from vlgate.perturb.foils.captions.agreement import is_person
 from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_same, say_one, say_several
 from vlgate.perturb.foils.captions.noun_phrases import (
     GROUP,
+    IMAGE,
     MORE,
     PAIRED,
     SUBSTANCE,
@@ -15,14 +16,12 @@ from vlgate.perturb.foils.captions.noun_phrases import (
     Reading,
     has_kind,
     reason_of,
-    words,
 )
 from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.text.grammar import singular
 from vlgate.perturb.text.parsed import Parsed
-
-# Why a noun phrase may not name a thing of the image: the caption's form, the phrase's place, its determiner.
+from vlgate.perturb.word_lists import words
 
 _TOGETHER = words("together")
 _FULL = words("full")
@@ -30,33 +29,30 @@ _LIMBS = words("limb")
 _UNREAL = words("unreal")
 # "VBP" and "VB" agree with no singular; "VBN" is what a small parser takes "oven" for.
 _MAY_BE_NOUN = frozenset(("NN", "NNS", "NNP", "VB", "VBP", "VBN"))
-_OF_PICTURES = "the noun names the picture"
 
 
 def shared_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
-    """Yield why a noun phrase may not be one that names things of the image which can be counted."""
-    tokens, noun = reading.parsed.tokens, phrase.singular_noun
+    tokens, ontology = reading.parsed.tokens, default_ontology()
     if phrase.kind in {"other", "possessor"}:
         yield "the determiner cannot be replaced"
-    for doubt in (not_plain(reading.parsed), unreal(reading, phrase), _two_phrases(reading, phrase)):
-        if doubt:
-            yield doubt
-    if not (default_ontology().knows(phrase.noun) and default_ontology().knows(phrase.other)):
-        yield "the noun is not known as the name of an object"
-    if any(tokens[n].tag in {"NNP", "NNPS"} for n in range(*phrase.span)):
-        yield "the noun phrase has a name in it"
-    if _repeated(reading, phrase):
-        yield "the noun is in the caption twice"
-    if _shares_a_determiner(reading, phrase):
-        yield "the determiner belongs to two nouns"
-    if stands_behind_of(reading, phrase) and phrase.plural:
-        yield "the noun phrase says what a group consists of"
-    if reason_of(noun) == _OF_PICTURES:
-        yield _OF_PICTURES
+    yield from filter(None, (not_plain(reading.parsed), unreal(reading, phrase), _two_phrases(reading, phrase)))
+    known = ontology.knows(phrase.noun) and ontology.knows(phrase.other)
+    twice = sum(token.lower in {phrase.noun, phrase.other} for token in tokens) > 1
+    yield from _holding(
+        ("the noun is not known as the name of an object", not known),
+        ("the noun phrase has a name in it", any(tokens[n].tag in {"NNP", "NNPS"} for n in range(*phrase.span))),
+        ("the noun is in the caption twice", twice),
+        ("the determiner belongs to two nouns", _shares_a_determiner(reading, phrase)),
+        ("the noun phrase says what a group consists of", phrase.plural and stands_behind_of(reading, phrase)),
+        (IMAGE, reason_of(phrase.singular_noun) == IMAGE),
+    )
+
+
+def _holding(*doubts: tuple[str, bool]) -> Iterator[str]:
+    return (doubt for doubt, holds in doubts if holds)
 
 
 def not_plain(parsed: Parsed) -> str | None:
-    """Return why a caption is not plain text: quotation marks, brackets, markup, or capitals throughout."""
     if any(mark in parsed.text for mark in '"“”()[]<>;:/*#'):
         return "the caption is not plain text"
     if sum(letter.isupper() for letter in parsed.text) * 3 > len(parsed.text):
@@ -85,18 +81,17 @@ def says_together(reading: Reading, phrase: NounPhrase) -> bool:
         one.text == two.text and by.tag == "IN" for one, by, two in zip(tokens, tokens[1:], tokens[2:], strict=False)
     ):
         return True
-    return any(_is_limb(reading, place) for place in range(phrase.span[1], len(tokens)))
+    return any(_is_limb(reading, index) for index in range(phrase.span[1], len(tokens)))
 
 
-def _is_limb(reading: Reading, place: int) -> bool:
+def _is_limb(reading: Reading, index: int) -> bool:
     """Whether several do something with their limbs, which have no determiner: "shaking hands", "crossing tusks"."""
-    token = reading.parsed.tokens[place]
-    bare = not reading.dependents(place, "det", "poss", "nummod", "amod")
+    token = reading.parsed.tokens[index]
+    bare = not reading.dependents(index, "det", "poss", "nummod", "amod")
     return token.tag == "NNS" and token.dep == "dobj" and bare and singular(token.lower) in _LIMBS
 
 
 def why_not_one(reading: Reading, phrase: NounPhrase) -> str | None:
-    """Return why the caption makes no sense with one thing for the several of a noun phrase."""
     if says_together(reading, phrase):
         return "the caption says that several are together"
     if _fills(reading, phrase):
@@ -110,14 +105,14 @@ def why_not_one(reading: Reading, phrase: NounPhrase) -> str | None:
 
 def _fills(reading: Reading, phrase: NounPhrase) -> bool:
     """Whether it says what something is full of, also behind "and": "filled with apples and pears"."""
-    tokens, place = reading.parsed.tokens, phrase.head
+    tokens, index = reading.parsed.tokens, phrase.head
     before = tokens[max(phrase.span[0] - 2, 0) : phrase.span[0]]
     if len(before) > 1 and before[0].lower in _FULL and before[1].tag == "IN":
         return True
-    while tokens[place].dep == "conj":
-        place = tokens[place].head
-    over = tokens[place].head
-    return tokens[place].dep == "pobj" and tokens[tokens[over].head].lower in _FULL
+    while tokens[index].dep == "conj":
+        index = tokens[index].head
+    over = tokens[index].head
+    return tokens[index].dep == "pobj" and tokens[tokens[over].head].lower in _FULL
 
 
 def _two_phrases(reading: Reading, phrase: NounPhrase) -> str | None:
@@ -136,11 +131,6 @@ def _first_of_a_name(reading: Reading, phrase: NounPhrase) -> bool:
     if phrase.plural or not after:
         return False
     return after[0].tag in _MAY_BE_NOUN and default_ontology().knows(after[0].lower)
-
-
-def _repeated(reading: Reading, phrase: NounPhrase) -> bool:
-    forms = {phrase.noun, phrase.other}
-    return sum(token.lower in forms for token in reading.parsed.tokens) > 1
 
 
 def _shares_a_determiner(reading: Reading, phrase: NounPhrase) -> bool:
@@ -177,7 +167,7 @@ _OWN_THINGS = ("clothing", "footwear", "seat", "vehicle", "sports equipment", "b
 
 
 def doubts_of(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> tuple[str, ...]:
-    """Return why the foil of a noun phrase may be ungrammatical or true, most certain reasons first."""
+    """Why the foil of a noun phrase may be ungrammatical or true, most certain reasons first."""
     own = _plural_doubts if phrase.plural else _singular_doubts
     return tuple(dict.fromkeys((*shared_doubts(reading, phrase), *own(reading, phrase, others))))
 
@@ -187,7 +177,7 @@ def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Ment
     yield from _by_kind(noun)
     behind_of = stands_behind_of(reading, phrase)
     viewed = reading.parsed.tokens[max(phrase.span[0] - 2, 0)].lower in _VIEWS
-    reasons = (
+    yield from _holding(
         (SUBSTANCE, has_kind(noun, SUBSTANCE) and phrase.kind not in {"a", "number"}),
         (MORE, has_kind(noun, MORE)),
         ("the singular noun has no article", phrase.kind == "none"),
@@ -200,27 +190,24 @@ def _singular_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Ment
         ("another caption speaks of several", bool(others) and say_several(noun, others)),
         ("no other caption speaks of one", not say_one(noun, others)),
     )
-    yield from (why for why, holds in reasons if holds)
 
 
 def _plural_doubts(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> Iterator[str]:
-    noun = phrase.singular_noun
+    noun, inside = phrase.singular_noun, reading.parsed.tokens[slice(*phrase.span)]
     yield from _by_kind(noun)
-    if any(reading.parsed.tokens[n].tag == "CC" for n in range(*phrase.span)):
+    if any(token.tag == "CC" for token in inside):
         yield "the noun has joined adjectives"
     if why := why_not_one(reading, phrase):
         yield why
-    if _is_landscape(reading, phrase) or noun in _LOOSE:
-        yield "the plural does not count"
-    several = any(say_several(noun, [one], sure=True) for one in others)
-    if any(_says_one(noun, one) and not say_several(noun, [one], sure=True) for one in others):
-        yield "another caption speaks of one"
-    if others and not several:
-        yield "no other caption speaks of several"
-    if has_things(reading, phrase):
-        yield "one would have the things of several"
-    if _behind_a_participle(reading, phrase):
-        yield "a word before it may belong to the noun"
+    one = any(_says_one(noun, other) and not say_several(noun, [other], sure=True) for other in others)
+    several = any(say_several(noun, [other], sure=True) for other in others)
+    yield from _holding(
+        ("the plural does not count", _is_landscape(reading, phrase) or noun in _LOOSE),
+        ("another caption speaks of one", one),
+        ("no other caption speaks of several", bool(others) and not several),
+        ("one would have the things of several", has_things(reading, phrase)),
+        ("a word before it may belong to the noun", _behind_a_participle(reading, phrase)),
+    )
 
 
 def _by_kind(noun: str) -> Iterator[str]:
@@ -294,17 +281,17 @@ def _behind_a_participle(reading: Reading, phrase: NounPhrase) -> bool:
 
 def _within_several(reading: Reading, phrase: NounPhrase) -> bool:
     """Whether a plural noun stands above it: in "two men holding a racket" each may hold one."""
-    tokens, place = reading.parsed.tokens, phrase.head
+    tokens, index = reading.parsed.tokens, phrase.head
     for _ in tokens:
-        place = tokens[place].head
-        subjects = reading.dependents(place, "nsubj", "nsubjpass")
-        for one in (place, *subjects):
+        index = tokens[index].head
+        subjects = reading.dependents(index, "nsubj", "nsubjpass")
+        for one in (index, *subjects):
             if one != phrase.head and (tokens[one].tag in {"NNS", "NNPS"} or tokens[one].lower in {"they", "we"}):
                 return True
             if one != phrase.head and tokens[one].tag == "NN" and has_kind(tokens[one].lower, GROUP):
                 return True
             if one != phrase.head and one in subjects and reading.dependents(one, "conj"):
                 return True
-        if tokens[place].head == place:
+        if tokens[index].head == index:
             return False
     return False

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vlgate.perturb.foils.captions.agreement import is_person
-from vlgate.perturb.foils.captions.noun_phrases import number, words
+from vlgate.perturb.foils.captions.noun_phrases import number
 from vlgate.perturb.ontology.ontology import Ontology, default_ontology
 from vlgate.perturb.text.grammar import singular
 from vlgate.perturb.text.parsed import Parsed, Token
+from vlgate.perturb.word_lists import words
 
 _GROUPS = words("group of people")
 _MANY = words("many")
@@ -79,7 +80,6 @@ def _name(token: Token) -> str:
 
 @lru_cache(maxsize=65_536)
 def may_be_same(one: str, two: str) -> bool:
-    """Whether two nouns in the singular may name the same thing, as far as the ontology knows."""
     ontology = default_ontology()
     if one == two:
         return True
@@ -90,7 +90,6 @@ def may_be_same(one: str, two: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def is_kind_of(one: str, two: str) -> bool:
-    """Whether one of two nouns in the singular is certainly the other, by a hypernym or a synonym."""
     ontology = default_ontology()
     return one == two or _certain(ontology, one, two) or _certain(ontology, two, one)
 
@@ -101,41 +100,31 @@ def _certain(ontology: Ontology, one: str, two: str) -> bool:
 
 def say_several(noun: str, others: Iterable[Mentions], *, sure: bool = False) -> bool:
     """Whether another caption speaks of several things that may be, or if ``sure`` certainly are, a ``noun``."""
-    same = is_kind_of if sure else may_be_same
+    same, ontology = is_kind_of if sure else may_be_same, default_ontology()
     groups = _GROUPS if is_person(noun) else _ANIMALS if is_kind_of(noun, "animal") else frozenset[str]()
     for said in others:
         if any(same(noun, one) for one in said.several) or said.one & groups:
             return True
-        if len({one for one in said.one if " " not in one and one != noun and _below(noun, one)}) > 1:
+        if len({one for one in said.one if " " not in one and one != noun and _certain(ontology, one, noun)}) > 1:
             return True
     return False
 
 
-def _below(noun: str, one: str) -> bool:
-    return _certain(default_ontology(), one, noun)
-
-
 def say_one(noun: str, others: Iterable[Mentions]) -> int:
-    """Return how many of the other captions speak of one thing that is certainly called ``noun`` too."""
     return sum(any(is_kind_of(noun, one) for one in other.one) for other in others)
 
 
 def say_count(noun: str, others: Sequence[Mentions], *, sure: bool = False) -> frozenset[int]:
-    """Return the counts that other captions give for things that may be, or if ``sure`` certainly are, a ``noun``."""
     same = is_kind_of if sure else may_be_same
     return frozenset(count for other in others for one, count in other.numbers if same(noun, one))
 
 
 def say_many(noun: str, others: Iterable[Mentions]) -> bool:
-    """Whether another caption speaks of many things that may be called ``noun``, or of a group of them."""
     return any(may_be_same(noun, one) for other in others for one in other.many)
 
 
 def say_two(noun: str, others: Iterable[Mentions], *, sure: bool = False) -> bool:
-    """Whether another caption speaks of a pair or a couple of things that may be called ``noun``.
-
-    If ``sure``, they certainly are: "two teams" may be many, and a pair of boys beside a boy are not surely two.
-    """
+    # If ``sure``, they certainly are two: "two teams" may be many, and a pair of boys beside a boy are not surely two.
     if not sure:
         return any(may_be_same(noun, one) for other in others for one in other.pairs)
     pairs = ((one, other) for other in others for one in other.pairs - other.one - words("group"))

@@ -5,39 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from vlgate.perturb.ontology.tables import rows_of
 from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Parsed, Span
-
-# Lists of words that decide whether a noun phrase gives a foil, from ``word_lists.tsv``.
-
-_FILE = Path(__file__).with_name("word_lists.tsv")
-
-
-def words(name: str) -> frozenset[str]:
-    """Return a list of words.
-
-    Raises: KeyError if there is no list of that name.
-
-    >>> "policeman" in words("male")
-    True
-    """
-    return _lists()[name]
-
-
-@cache
-def _lists() -> Mapping[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for row in rows_of(_FILE.name, _FILE.read_text(encoding="utf-8"), "list", "meaning", "words"):
-        found[row["list"]] = found.get(row["list"], frozenset[str]()) | frozenset(row["words"].split())
-    return MappingProxyType(found)
-
-
-# Nouns whose number says little about what an image shows, by the reason.
+from vlgate.perturb.word_lists import words
 
 GROUP = "the noun names a quantity or a group"
 IMAGE = "the noun names the picture"
@@ -59,30 +32,19 @@ _LISTS = MappingProxyType(
 
 
 def reason_of(noun: str) -> str | None:
-    """Return why the number of a noun in the singular says little, or None if it is a countable object.
-
-    >>> reason_of("group"), reason_of("giraffe")
-    ('the noun names a quantity or a group', None)
-    """
+    """Why the number of a noun in the singular says little, or None if it is a countable object."""
     return _reasons().get(noun)
 
 
 def has_kind(noun: str, reason: str) -> bool:
-    """Whether a noun in the singular is in the list of ``GROUP``, ``IMAGE``, ``SUBSTANCE``, ``MORE`` or ``PAIRED``.
-
-    >>> has_kind("ski", PAIRED)
-    True
-    """
     return noun in words(_LISTS[reason])
 
 
 @cache
 def _reasons() -> Mapping[str, str]:
-    found = {noun: reason for reason, name in reversed(tuple(_LISTS.items())) for noun in words(name)}
-    return MappingProxyType(found)
+    reasons = {noun: reason for reason, name in reversed(tuple(_LISTS.items())) for noun in words(name)}
+    return MappingProxyType(reasons)
 
-
-# The noun phrases of a parsed caption: head, determiner and number.
 
 Lead = Literal["none", "a", "the", "this", "number", "quantity", "possessive", "possessor", "other"]
 """What a noun phrase begins with: "two" is a number, "several" a quantity, "his" possessive, "a man's" a possessor."""
@@ -122,7 +84,6 @@ class NounPhrase:
 
     @property
     def singular_noun(self) -> str:
-        """The head in the singular, in lower case."""
         return (self.other if self.plural else self.noun).lower()
 
 
@@ -136,46 +97,42 @@ class Reading:
     refused: tuple[str, ...] = ()
 
     def dependents(self, position: int, *labels: str) -> tuple[int, ...]:
-        """Return the places of the dependents of a token that have one of ``labels``."""
-        return tuple(place for place in self.children[position] if self.parsed.tokens[place].dep in labels)
+        return tuple(index for index in self.children[position] if self.parsed.tokens[index].dep in labels)
 
 
 def read(parsed: Parsed) -> Reading:
-    """Find the noun phrases with a common noun in a parsed caption.
-
-    Returns: the reading; ``refused`` has the reason for each chunk that is none.
-    """
+    """Find the noun phrases of a caption with a common noun; ``refused`` has the reason for each chunk that is none."""
     children: list[list[int]] = [[] for _ in parsed.tokens]
-    for place, token in enumerate(parsed.tokens):
-        if token.head != place:
-            children[token.head].append(place)
-    found = [_phrase(parsed, span) for span in parsed.chunks]
+    for index, token in enumerate(parsed.tokens):
+        if token.head != index:
+            children[token.head].append(index)
+    outcomes = [_phrase(parsed, span) for span in parsed.chunks]
     return Reading(
         parsed=parsed,
         children=tuple(map(tuple, children)),
-        phrases={one.head: one for one in found if isinstance(one, NounPhrase)},
-        refused=tuple(one for one in found if isinstance(one, str)),
+        phrases={one.head: one for one in outcomes if isinstance(one, NounPhrase)},
+        refused=tuple(one for one in outcomes if isinstance(one, str)),
     )
 
 
 def _phrase(parsed: Parsed, span: Span) -> NounPhrase | str:
-    place = span[1] - 1
-    head = parsed.tokens[place]
+    index = span[1] - 1
+    head = parsed.tokens[index]
     if head.tag in {"PRP", "WP", "WDT", "EX", "DT", "CD"}:
         return "a pronoun"
     if head.tag not in {"NN", "NNS"} or not (head.text.isalpha() and head.text.isascii()):
         return "not a common noun"
-    starts = place == 0 or place in {start for start, _ in parsed.sentences}
+    starts = index == 0 or index in {start for start, _ in parsed.sentences}
     if head.text != (head.lower.capitalize() if starts and head.text[0].isupper() else head.lower):
         return "not a common noun"
     return _built(parsed, span)
 
 
 def _built(parsed: Parsed, span: Span) -> NounPhrase | str:
-    place = span[1] - 1
-    noun = parsed.tokens[place].lower
+    index = span[1] - 1
+    noun = parsed.tokens[index].lower
     stop, kind, count = _lead(parsed, span)
-    several = parsed.tokens[place].tag == "NNS"
+    several = parsed.tokens[index].tag == "NNS"
     if noun in _SAME:
         if kind not in {"a", "number", "quantity"}:
             return "one and several are the same word"
@@ -183,50 +140,42 @@ def _built(parsed: Parsed, span: Span) -> NounPhrase | str:
     other = singular(noun) if several else plural(noun)
     if other is None:
         return "the noun has no singular" if several else "the noun has no plural"
-    if (several and (kind == "a" or count == 1)) or (not several and (count or 1) > 1):
-        return "the determiner does not agree with the noun"
-    if not several and (kind == "quantity" or parsed.tokens[span[0]].lower in {"these", "those"}):
-        return "the determiner does not agree with the noun"
-    if several and parsed.tokens[span[0]].lower in {"this", "that"}:
+    first = parsed.tokens[span[0]].lower
+    says_one = kind == "a" or count == 1 or first in {"this", "that"}
+    says_several = kind == "quantity" or (count or 1) > 1 or first in {"these", "those"}
+    if says_one if several else says_several:
         return "the determiner does not agree with the noun"
     return NounPhrase(
-        span=span,
-        head=place,
-        lead=(span[0], stop),
-        kind=kind,
-        plural=several,
-        noun=noun,
-        other=other,
-        count=count,
+        span=span, head=index, lead=(span[0], stop), kind=kind, plural=several, noun=noun, other=other, count=count
     )
 
 
 def _lead(parsed: Parsed, span: Span) -> tuple[int, Lead, int | None]:
-    """Return the place behind the words before the modifiers, their kind, and the number that they name."""
+    # The place behind the words before the modifiers, their kind, and the number that they name.
     first, head = span[0], span[1] - 1
-    place, kind, count = first, "none", None
+    index, kind, count = first, "none", None
     possessor = [n for n in range(first, head) if parsed.tokens[n].tag == "POS"]
     if possessor:
         return possessor[-1] + 1, "possessor", None
-    while place < head:
-        token = parsed.tokens[place]
-        found = _kind(parsed, place, head)
-        if found is None:
+    while index < head:
+        token = parsed.tokens[index]
+        word_kind = _kind(parsed, index, head)
+        if word_kind is None:
             break
         if token.tag == "CD":
             count = number(token.lower)
-        kind = found if kind in {"none", "the", "this", "a"} or found == "other" else kind
-        place += 1
+        kind = word_kind if kind in {"none", "the", "this", "a"} or word_kind == "other" else kind
+        index += 1
     if first > 0 and parsed.tokens[first - 1].lower in _VAGUE - {"at", "around", "over", "up", "about", "than"}:
         kind = "other"
-    return place, kind, count  # type: ignore[return-value]
+    return index, kind, count  # type: ignore[return-value]
 
 
-def _kind(parsed: Parsed, place: int, head: int) -> Lead | None:
-    token = parsed.tokens[place]
+def _kind(parsed: Parsed, index: int, head: int) -> Lead | None:
+    token = parsed.tokens[index]
     if token.lower in _LEADS:
         return _LEADS[token.lower]
-    if place + 1 < head and token.lower in _DEGREES and parsed.tokens[place + 1].lower in _QUANTITIES:
+    if index + 1 < head and token.lower in _DEGREES and parsed.tokens[index + 1].lower in _QUANTITIES:
         return "quantity"
     if token.tag == "PRP$":
         return "possessive"
@@ -238,11 +187,6 @@ def _kind(parsed: Parsed, place: int, head: int) -> Lead | None:
 
 
 def number(word: str) -> int | None:
-    """Return the number that a numeral or digits name, or None for others.
-
-    >>> number("three"), number("12"), number("many")
-    (3, 12, None)
-    """
     if word in NUMERALS:
         return NUMERALS.index(word) + 1
     return int(word) if word.isascii() and word.isdigit() and len(word) < 4 else None

@@ -6,15 +6,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.doubts import not_plain, unreal
 from vlgate.perturb.foils.captions.mentions import Mentions, is_kind_of, may_be_same, mentions
-from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read, words
+from vlgate.perturb.foils.captions.noun_phrases import NounPhrase, Reading, read
 from vlgate.perturb.foils.captions.object_names import ObjectClass, ObjectNames, coco_names
 from vlgate.perturb.ontology.ontology import default_ontology
 from vlgate.perturb.text.fitness import unfit
-from vlgate.perturb.text.grammar import plural
+from vlgate.perturb.text.grammar import plural, singular
 from vlgate.perturb.text.parsed import Edit, Parsed
+from vlgate.perturb.word_lists import words
 
 _PLAIN = words("plain")
 """Adjectives that suit any object."""
@@ -30,27 +31,17 @@ def noun_foils(
     *,
     objects: Collection[str] | None = None,
     names: ObjectNames | None = None,
-) -> Found:
+) -> Perturbed:
     """Replace an object's name in a caption by that of another object of the same supercategory.
 
     The other object is not in the image as far as the captions tell: none has a word that may name it, or a word for
-    something that it is usually a part of.
-
-    Args:
-        parsed: the caption.
-        others: what the other captions of the same image mention.
-        objects: the categories of all annotated objects of the image. Without them, objects that are often there
-            unmentioned (a fork beside a knife) are not taken.
-        names: the categories; COCO's 80 if not given.
-
-    Returns: the candidates, with the two words in the singular as classes and the tag "supercategory"; and the reason
-        for each noun phrase that gave none.
+    something that it is usually a part of. ``objects`` are the categories of all annotated objects of the image;
+    without them, objects that are often there unmentioned (a fork beside a knife) are not taken.
     """
     if not parsed.chunks:
-        return Found(refused=("no noun phrase",))
-    why = unfit(parsed)
-    if why:
-        return Found(refused=(why,))
+        return Perturbed.of("no noun phrase")
+    if why := unfit(parsed):
+        return Perturbed.of(why)
     table = names if names is not None else coco_names()
     reading = read(parsed)
     said = (mentions(parsed), *others)
@@ -59,23 +50,25 @@ def noun_foils(
         words=frozenset(word for one in said for word in one.one | one.several),
         objects=None if objects is None else frozenset(objects),
     )
-    candidates: list[Foil] = []
-    refused = list(reading.refused)
+    outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
-        name, known = _name(reading, phrase, table)
-        doubt = "the noun is not the name of a category" if known is None else _doubt(reading, phrase, name, known)
-        if doubt is not None or known is None:
-            refused.append(doubt or "")
-            continue
-        absent = [one for one in table.siblings[known.supercategory] if seen.lacks(one, known)]
-        candidates += [_foil(reading, phrase, (name, known), one) for one in absent]
-        if not absent:
-            refused.append("every related object may be in the image")
-    return Found(candidates=tuple(candidates), refused=tuple(refused))
+        outcomes += _foils(reading, phrase, table, seen)
+    return Perturbed.of(*outcomes)
+
+
+def _foils(reading: Reading, phrase: NounPhrase, table: ObjectNames, seen: _Seen) -> Sequence[Foil | str]:
+    name, known = _name(reading, phrase, table)
+    if known is None:
+        return ["the noun is not the name of a category"]
+    if doubt := _doubt(reading, phrase, name, known):
+        return [doubt]
+    absent = [one for one in table.siblings[known.supercategory] if seen.lacks(one, known)]
+    foils = [_foil(reading, phrase, (name, known), one) for one in absent]
+    return foils or ["every related object may be in the image"]
 
 
 def _name(reading: Reading, phrase: NounPhrase, table: ObjectNames) -> tuple[str, ObjectClass | None]:
-    """Return the longest name of a category that a noun phrase ends with, in the singular."""
+    # The longest name of a category that the phrase ends with.
     words = [token.lower for token in reading.parsed.tokens[phrase.lead[1] : phrase.head]]
     for length in range(min(2, len(words)), -1, -1):
         name = " ".join((*words[len(words) - length :], phrase.singular_noun))
@@ -116,24 +109,22 @@ def _other_doubt(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> st
 
 def _joins_another(reading: Reading, phrase: NounPhrase) -> bool:
     """Whether a hyphen or a noun follows directly: "a bus stop", "a dog-shaped cake"."""
-    tokens, place = reading.parsed.tokens, phrase.head + 1
-    return place < len(tokens) and (tokens[place].tag in {"HYPH", "NN", "NNS", "POS"} or tokens[place].text == "-")
+    tokens, index = reading.parsed.tokens, phrase.head + 1
+    return index < len(tokens) and (tokens[index].tag in {"HYPH", "NN", "NNS", "POS"} or tokens[index].text == "-")
 
 
 def _repeated(reading: Reading, phrase: NounPhrase, known: ObjectClass) -> bool:
     """Whether a word of the category stands elsewhere in the caption, or its hypernym does: "a cat ... the animal"."""
     inside = range(*phrase.span)
     heads = {name.rpartition(" ")[2] for name in known.names}
-    for place, token in enumerate(reading.parsed.tokens):
-        word = _singular(token.lower) if place not in inside and token.tag.startswith("NN") else ""
+    for index, token in enumerate(reading.parsed.tokens):
+        word = _singular(token.lower) if index not in inside and token.tag.startswith("NN") else ""
         if word and (word in heads or may_be_same(known.category, word)):
             return True
     return False
 
 
 def _singular(word: str) -> str:
-    from vlgate.perturb.text.grammar import singular
-
     return singular(word) or word
 
 
@@ -167,7 +158,6 @@ class _Seen:
         return one == named if named is not None else _may_be(one, word)
 
     def suggests(self, one: ObjectClass, word: str) -> bool:
-        """Whether a word may name a thing of the category, or something that may have one."""
         return self.names(one, word) or _may_have(one, word)
 
 

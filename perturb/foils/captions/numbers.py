@@ -5,25 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from vlgate.perturb.foils.candidates import Foil, Found
+from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.foils.captions.agreement import quantified, renumbered
 from vlgate.perturb.foils.captions.doubts import doubts_of, has_things, shared_doubts, why_not_one
 from vlgate.perturb.foils.captions.mentions import Mentions, say_count, say_many, say_several, say_two
-from vlgate.perturb.foils.captions.noun_phrases import (
-    MORE,
-    NUMERALS,
-    NounPhrase,
-    Reading,
-    has_kind,
-    read,
-    reason_of,
-    words,
-)
+from vlgate.perturb.foils.captions.noun_phrases import MORE, NUMERALS, NounPhrase, Reading, has_kind, read, reason_of
 from vlgate.perturb.graphs.persons import is_body_part
 from vlgate.perturb.text.fitness import unfit
 from vlgate.perturb.text.parsed import Edit, Parsed
-
-# Plurality as in VALSE (3.2 and A.2): one thing in the caption and several in the foil, or the reverse.
+from vlgate.perturb.word_lists import words
 
 ONE = ("exactly one", "a single")
 """The quantifiers of a singular noun phrase."""
@@ -35,37 +25,30 @@ _PIECES = re.compile(r"\w+|[^\w\s]")
 _PIECE = 12  # a longer word is more than one piece in BERT's vocabulary
 
 
-def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool = False) -> Found:
+def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool = False) -> Perturbed:
     """Make foils of each noun phrase of a caption: a singular becomes plural ("sg2pl") or a plural singular ("pl2sg").
 
     Caption and foil get each of the two quantifiers for their number, so there are four candidates for a noun phrase:
     "exactly one dog" and "a single dog" with "some dogs" and "a number of dogs". Verbs and pronouns agree.
 
-    Args:
-        parsed: the caption.
-        others: the other captions of the same image. They tell whether there is only one thing of that name.
-        doubtful: whether candidates that may be ungrammatical or true of the image are kept, as the released data keeps
-            them. Their tag "doubt" says why; it is "none" for a sure one.
-
-    Returns: the candidates, tagged with "direction", "quantifiers" and, if ``doubtful``, "doubt"; and the reason for
-        each noun phrase that gave none.
+    The ``others`` are the image's other captions, which tell whether there is only one thing of that name. ``doubtful``
+    keeps candidates that may be ungrammatical or true of the image, as the released data do, with a tag "doubt".
     """
     if _pieces(parsed.text) > MOST_TOKENS:
-        return Found(refused=("the caption has more than 80 tokens",))
+        return Perturbed.of("the caption has more than 80 tokens")
     if not parsed.chunks:
-        return Found(refused=("no noun phrase",))
+        return Perturbed.of("no noun phrase")
     reading = read(parsed)
     why = unfit(parsed)
-    candidates: list[Foil] = []
-    refused = list(reading.refused)
+    outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
         changed = renumbered(reading, phrase)
         doubts = tuple(filter(None, (*changed.doubts, *doubts_of(reading, phrase, others), why)))
         if doubts and not doubtful:
-            refused.append(doubts[0])
+            outcomes.append(doubts[0])
         else:
-            candidates += _plurality_foils(reading, phrase, changed.edits, doubts, tagged=doubtful)
-    return Found(candidates=tuple(candidates), refused=tuple(refused))
+            outcomes += _plurality_foils(reading, phrase, changed.edits, doubts, tagged=doubtful)
+    return Perturbed.of(*outcomes)
 
 
 def _plurality_foils(
@@ -87,11 +70,9 @@ def _plurality_foils(
 
 
 def _pieces(text: str) -> int:
-    """Return about as many tokens as BERT's tokenizer makes of a text."""
+    # About as many tokens as BERT's tokenizer makes of a text.
     return sum(1 + (len(piece) - 1) // _PIECE for piece in _PIECES.findall(text))
 
-
-# Numbers in captions: "two dogs" becomes "exactly two dogs" in the caption and "exactly three dogs" in the foil.
 
 LARGEST = 12
 """The largest number that is taken from a caption or put into a foil; nobody counts more at a glance."""
@@ -99,62 +80,33 @@ STEPS = (-2, -1, 1, 2)
 """How far the foil's number is from the caption's."""
 
 _MEASURES = words("measure")
-_OF_TWO = frozenset(
-    (
-        "opposite",
-        "opposing",
-        "both",
-        "either",
-        "couple",
-        "pair",
-        "twin",
-        "twins",
-        "matching",
-        "identical",
-        "between",
-        "all",
-    )
-)
+_OF_TWO = frozenset("opposite opposing both either couple pair twin twins matching identical between all".split())
 _MORE_OF_THEM = words("further")
 
 
-def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Found:
+def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Perturbed:
     """Make foils of the numbers in a caption: "exactly" and the number in the caption, another one in the foil.
 
     "Exactly" on both sides makes a lower number false too. A number is taken if another caption gives the same, and
     none gives another one.
-
-    Args:
-        parsed: the caption.
-        others: what the other captions of the same image mention.
-
-    Returns: the candidates, with the numbers as classes and the tags "direction" ("raised" or "lowered") and "count";
-        and the reason for each noun phrase that gave none.
     """
     if not has_number(parsed):
-        return Found(refused=("no number",))
-    why = unfit(parsed)
-    if why:
-        return Found(refused=(why,))
+        return Perturbed.of("no number")
+    if why := unfit(parsed):
+        return Perturbed.of(why)
     reading = read(parsed)
-    candidates: list[Foil] = []
-    refused = list(reading.refused)
+    outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
         doubt = _doubt(reading, phrase, others)
-        if doubt is None:
-            candidates += _counted_foils(reading, phrase)
-        else:
-            refused.append(doubt)
-    return Found(candidates=tuple(candidates), refused=tuple(refused))
+        outcomes += _counted_foils(reading, phrase) if doubt is None else [doubt]
+    return Perturbed.of(*outcomes)
 
 
 def has_number(parsed: Parsed) -> bool:
-    """Return whether a caption has a number; ``counted`` looks at the other captions only if it has."""
     return any(token.tag == "CD" for token in parsed.tokens)
 
 
 def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
-    """Return why a noun phrase gives no number that is sure to be exact."""
     noun = phrase.singular_noun
     if phrase.kind != "number" or phrase.count is None:
         return "no number"
@@ -170,7 +122,6 @@ def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> 
 
 
 def _uncertain(phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
-    """Return why the other captions do not bear out the number."""
     noun, count = phrase.singular_noun, phrase.count or 0
     given = say_count(noun, others)
     if given - {count} or (count == 1 and say_several(noun, others)) or (count != 2 and say_two(noun, others)):

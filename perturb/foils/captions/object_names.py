@@ -29,14 +29,11 @@ class ObjectClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectNames:
-    """Categories of objects, found by a name or by supercategory."""
-
     by_name: Mapping[str, ObjectClass]
     siblings: Mapping[str, tuple[ObjectClass, ...]]
 
 
 def object_names(classes: Iterable[ObjectClass]) -> ObjectNames:
-    """Index categories by their names and supercategories."""
     by_name: dict[str, ObjectClass] = {}
     siblings: dict[str, tuple[ObjectClass, ...]] = {}
     for one in classes:
@@ -47,12 +44,6 @@ def object_names(classes: Iterable[ObjectClass]) -> ObjectNames:
 
 @cache
 def coco_names() -> ObjectNames:
-    """Return the 80 categories of COCO, which are read once.
-
-    >>> names = coco_names()
-    >>> names.by_name["puppy"].category, len(names.siblings["animal"])
-    ('dog', 10)
-    """
     columns = ("category", "supercategory", "word", "names", "beside")
     rows = rows_of(_FILE.name, _FILE.read_text(encoding="utf-8"), *columns)
     return object_names(_class(row) for row in rows)

@@ -1,11 +1,12 @@
 from importlib.resources import files
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.perturb.foils.candidates import Filling
-from vlgate.perturb.foils.prepositions import attested, contrasts, parsed_contrasts, prepositions, said_of
+from vlgate.perturb.foils.prepositions import attested, contrasts, prepositions, said_of
 from vlgate.perturb.foils.relations import (
     ABSURD,
     CAPITALS,
@@ -173,30 +174,11 @@ def test_the_best_other_attested_filling_of_each_length_is_taken(parse):
         filled_relations(caption, [], ALL)
 
 
-def test_the_table_refuses_a_contrast_of_what_may_be_true_together():
-    table = """
-        sequences = []
-        spatial = ["on", "upon", "under"]
-        together = ["on|upon"]
-        not_somewhere = ""
-        [heads]
-        place = "sit"
-        [things]
-        support = "table"
-        [[contrasts]]
-        things = "support"
-        heads = "place"
-        captions = "on"
-        foils = "under"
-    """
-    assert parsed_contrasts(table).opposite("on", "table", several=False, head="sit") == ("under",)
-    for wrong, message in (
-        (table.replace('foils = "under"', 'foils = "upon"'), "may be true together"),
-        (table.replace('things = "support"', 'things = "seats"'), "is not listed under"),
-        (table.replace('foils = "under"', 'foils = "beneath"'), "is not in spatial"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            parsed_contrasts(wrong)
+def test_the_table_does_not_contradict_itself():
+    table = contrasts()
+    for row in table.rows:
+        assert {*row.captions, *row.foils} <= table.spatial, row
+        assert not [pair for pair in product(row.captions, row.foils) if table.compatible(*pair)], row
 
 
 WORDS = [

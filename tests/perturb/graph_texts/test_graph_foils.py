@@ -354,4 +354,4 @@ def test_any_graph_gives_foils_or_reasons(things: list[SceneObject]) -> None:
 
 
 def test_an_empty_graph_gives_nothing() -> None:
-    assert object_foils(graph(), _words()) == objects.Found()
+    assert object_foils(graph(), _words()) == objects.Perturbed()

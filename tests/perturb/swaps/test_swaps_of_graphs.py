@@ -79,9 +79,11 @@ def test_on_drawn_scenes_each_caption_is_true_of_its_image_and_false_of_the_othe
 def sayings(graph):
     """Everything that a graph makes true, in the words of the captions, without regard to what is certain."""
     things = graph.objects.values()
-    for_one = [(one.name, value, VOCABULARY.said([Has(one.name, value)])) for one in things for value in one.attributes]
+    for_one = [
+        (one.name, value, VOCABULARY.wording([Has(one.name, value)])) for one in things for value in one.attributes
+    ]
     related = {
-        VOCABULARY.said([Relates(one.name, r.name, graph.objects[r.object].name)])
+        VOCABULARY.wording([Relates(one.name, r.name, graph.objects[r.object].name)])
         for one in things
         for r in one.relations
         if VOCABULARY.one_way(r.name)

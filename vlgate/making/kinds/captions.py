@@ -11,7 +11,7 @@ from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work, selecting
 from vlgate.making.sets.folder import METHODS, NO_VOTES, as_cases, valse
 from vlgate.perturb.foils.balance import exchanged, paired
-from vlgate.perturb.foils.candidates import Foil, Found, Swap
+from vlgate.perturb.foils.candidates import Foil, Perturbed, Swap
 from vlgate.perturb.foils.captions.mentions import Mentions, mentions
 from vlgate.perturb.foils.captions.nouns import noun_foils
 from vlgate.perturb.foils.captions.numbers import counted, has_number, plurals
@@ -27,7 +27,7 @@ from vlgate.perturb.text.parsed import Parsed
 UNBALANCED = "what the foil puts in is false more often than true"
 """Why a candidate is not chosen: there is none of another caption that exchanges the same words the other way round."""
 
-Maker = Callable[[Parsed, Sequence[Mentions]], Found]
+Maker = Callable[[Parsed, Sequence[Mentions]], Perturbed]
 
 
 def _starting(maker: Maker, compares: Callable[[Parsed], bool] = lambda _: True) -> Start:
@@ -176,9 +176,9 @@ def start(work: Work) -> MakeSome:
         result = mine(_scenes(inputs, work, vocabulary), vocabulary)
         for swap in result.candidates:
             if isinstance(swap, Swap):
-                yield Made(image=swap.images[0], origin=" and ".join(swap.images), found=Found(candidates=(swap,)))
+                yield Made(image=swap.images[0], origin=" and ".join(swap.images), found=Perturbed.of(swap))
         refused = result.refused if result.refused or result.candidates else (NO_PAIR,)
-        yield Made(image="", origin="", found=Found(refused=refused))
+        yield Made(image="", origin="", found=Perturbed(refused=refused))
 
     return make_some
 

@@ -12,7 +12,7 @@ from vlgate.making.inputs.records import Frame, Interactions
 from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Release, Selected, Start, Work
 from vlgate.making.word_tables import more_words, persons
 from vlgate.perturb.foils.balance import near_within
-from vlgate.perturb.foils.candidates import Foil, Found, SentenceSet
+from vlgate.perturb.foils.candidates import Foil, Perturbed, SentenceSet
 from vlgate.perturb.graphs.attributes import attribute_foils
 from vlgate.perturb.graphs.checklist import Likeness, Words, vocabulary_of
 from vlgate.perturb.graphs.frame_graphs import graph_of_frame, graph_of_interactions
@@ -71,7 +71,7 @@ def without_boxes(foil: Foil, one: GraphInput) -> Foil:
 
 UNGRAMMATICAL = "a sentence of each set is ungrammatical"
 
-_Sets = Callable[[SceneGraph, BlaRules, BlaTools], Found]
+_Sets = Callable[[SceneGraph, BlaRules, BlaTools], Perturbed]
 
 
 def _start_sets(sets: _Sets) -> Start:
@@ -91,7 +91,7 @@ def _start_sets(sets: _Sets) -> Start:
                 best = one_of(made, grammar)
                 refused = found.refused if best is not None or not made else (*found.refused, UNGRAMMATICAL)
                 refused = refused if best is not None or refused else (UNTOLD,)
-                kept = Found(candidates=() if best is None else (best,), refused=refused)
+                kept = Perturbed(candidates=() if best is None else (best,), refused=refused)
                 yield Made(image=graph.id, origin=one.origin or graph.id, found=kept)
 
         return make_some
@@ -163,7 +163,7 @@ UNBALANCED = "what the foil puts in is false more often than true"
 ANOTHER = "another foil of the caption is taken"
 NOTHING = "no candidate's words are true in one caption and false of another, and the set is not balanced"
 
-_Foils = Callable[[SceneGraph, Words], Found]
+_Foils = Callable[[SceneGraph, Words], Perturbed]
 _Places = Callable[[Foil, Any], Iterator[str]]
 
 
@@ -189,7 +189,7 @@ def _start_foils(foils: _Foils, places: _Places, most: int = 1) -> Start:
                 yield Made(
                     image=image_of(one),
                     origin=one.origin or one.id,
-                    found=Found(candidates=made, refused=found.refused if made else (found.refused or (UNTOLD,))),
+                    found=Perturbed(candidates=made, refused=found.refused if made else (found.refused or (UNTOLD,))),
                     extra=tuple(_extra(foil, one, places) for foil in made),
                 )
 

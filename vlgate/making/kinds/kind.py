@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from vlgate.errors import UnknownNameError
-from vlgate.perturb.foils.candidates import Candidate, Foil, Found
+from vlgate.perturb.foils.candidates import Candidate, Foil, Perturbed
 from vlgate.types import Shape
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Made:
 
     image: str
     origin: str
-    found: Found
+    found: Perturbed
     extra: tuple[Mapping[str, Any], ...] = ()
 
 

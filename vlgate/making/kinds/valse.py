@@ -11,7 +11,7 @@ from vlgate.making.sets.folder import valse
 from vlgate.perturb.foils import coreference, how_many
 from vlgate.perturb.foils.actions import actant_swap, action_gap, action_replacements, filled_actions, space_of
 from vlgate.perturb.foils.balance import matched
-from vlgate.perturb.foils.candidates import Foil, Found, Gap
+from vlgate.perturb.foils.candidates import Foil, Gap, Perturbed
 from vlgate.perturb.foils.frames import Frame, frame_of, role_verb
 from vlgate.perturb.foils.how_many import INSTRUMENTS, countable
 from vlgate.perturb.ontology.wordnet import WordRelations
@@ -61,9 +61,9 @@ def _counted(one: Answer, foil: Foil | None, said: object) -> Made:
             "classes": int(foil.classes[0]),
             "classes_foil": int(foil.classes[1]),
         }
-        return Made(image=one.image, origin=one.origin, found=Found(candidates=(foil,)), extra=(numbers,))
+        return Made(image=one.image, origin=one.origin, found=Perturbed.of(foil), extra=(numbers,))
     reason = said if isinstance(said, str) else "not needed to use each number as often in captions as in foils"
-    return Made(image=one.image, origin=one.origin, found=Found(refused=(reason,)))
+    return Made(image=one.image, origin=one.origin, found=Perturbed.of(reason))
 
 
 def _coreference(work: Work) -> MakeSome:
@@ -170,7 +170,7 @@ def _frame(one: FrameInput) -> Frame | str:
     return frame_of(verb, one.roles) or NO_ROLES
 
 
-def _made(one: FrameInput, found: Found) -> Made:
+def _made(one: FrameInput, found: Perturbed) -> Made:
     return Made(image=one.image, origin=one.origin, found=found)
 
 
@@ -180,7 +180,7 @@ def _swap(work: Work) -> MakeSome:
     def make_some(inputs: Sequence[FrameInput]) -> Iterator[Made]:
         for one in inputs:
             frame = _frame(one)
-            yield _made(one, Found(refused=(frame,)) if isinstance(frame, str) else actant_swap(frame, things))
+            yield _made(one, Perturbed.of(frame) if isinstance(frame, str) else actant_swap(frame, things))
 
     return make_some
 
@@ -197,7 +197,7 @@ def _replacement(work: Work) -> MakeSome:
         for one in inputs:
             frame = frames[one.origin]
             if isinstance(frame, str):
-                found = Found(refused=(frame,))
+                found = Perturbed.of(frame)
             elif filling:
                 found = filled_actions(frame, filled.get(one.origin, []), space, actions)
             else:

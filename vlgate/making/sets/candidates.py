@@ -12,7 +12,7 @@ from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome
 from vlgate.making.sets.blind import FOUND, PRUNED, Blind, Reached, blind, near_chance, pruned, reached
 from vlgate.making.sets.folder import SetFolder
 from vlgate.making.sets.validity import Check, repeated
-from vlgate.perturb.foils.candidates import Candidate, Foil, Found, SentenceSet, Swap
+from vlgate.perturb.foils.candidates import Candidate, Foil, Perturbed, SentenceSet, Swap
 from vlgate.seeds import quick_generator
 
 # Candidates as JSON values, and back.
@@ -36,7 +36,7 @@ def as_json(made: Made) -> dict[str, Any]:
 
 def from_json(value: Mapping[str, Any]) -> Made:
     candidates = tuple(_decoded(**one) for one in value["candidates"])
-    found = Found(candidates=candidates, refused=tuple(value["refused"]))
+    found = Perturbed(candidates=candidates, refused=tuple(value["refused"]))
     return Made(image=value["image"], origin=value["origin"], found=found, extra=tuple(value["extra"]))
 
 
@@ -119,7 +119,7 @@ def _kept(made: Made, reasons: Sequence[str | None], dropped: Counter[str]) -> M
         return made
     dropped.update(reason for reason in reasons if reason is not None)
     left = [place for place, reason in enumerate(reasons) if reason is None]
-    found = Found(candidates=tuple(made.found.candidates[place] for place in left), refused=made.found.refused)
+    found = Perturbed(candidates=tuple(made.found.candidates[place] for place in left), refused=made.found.refused)
     return replace(made, found=found, extra=tuple(made.extra[place] for place in left) if made.extra else ())
 
 
