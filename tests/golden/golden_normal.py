@@ -48,7 +48,8 @@ _CHANGING = (
     (re.compile(r'"(oldest|newest)": \d+'), r'"\1": ...'),
     (re.compile(r"/tmp/tmp\w{8}"), "<temporary>"),
     (re.compile(r"={3,}|_{3,}"), "==="),
-    (re.compile(r"^[.a-zA-Z]* *\[ *\d+%\]$\n?", re.MULTILINE), ""),  # progress of pytest, whose lines vary with xdist
+    (re.compile(r"^vlgate: [\d,]+ of [\d,]+ cases, .* left\n", re.MULTILINE), ""),  # seen in runs that take seconds
+    (re.compile(r"^[.a-zA-Z]* *\[ *\d+%\]$\n?|^[.bmsxFEX]+\n", re.MULTILINE), ""),  # letters, one per test
     (re.compile(r"^vlgate: (about .* to ask|the estimate before) .*\n", re.MULTILINE), ""),
 )
 _DATA_URI = re.compile(r"data:image/[\w+.-]+;base64,([A-Za-z0-9+/=]+)")
