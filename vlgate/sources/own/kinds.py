@@ -284,7 +284,7 @@ def kind_of(record: Record) -> CaseKind:
 @lru_cache(maxsize=64)  # the lines of a task must be of the same kind, not of equal ones
 def _kind_of_shape(shape: Shape) -> CaseKind:
     needed = ("shape", "image", *SHAPES[shape].fields)
-    return CaseKind(shape=shape, capability="foil", needed=needed, ask=by_shape, allowed=_BOX)
+    return CaseKind(shape=shape, capability="foil", needed=needed, ask=by_shape, allowed=tuple(_BOX.split()))
 
 
 def _of_question(record: Record) -> CaseKind:
