@@ -18,13 +18,10 @@ from vlgate.metrics.variants import how_it_differs
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.report.rows import named
-from vlgate.sources.published.checkpoints import Standing, compared, standing, study
 from vlgate.sources.published.figures import Figure, beside, source
-from vlgate.types import Metric, Shape, Ties
+from vlgate.types import Metric, Shape
 
 FEW = Gate(task="", metric="").min_cases  # a figure over fewer cases than a gate needs by default is marked
-
-_NAMED = 2  # checkpoints with the same figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,55 +61,6 @@ def _origin(figure: Figure) -> str:
     table = f"table {figure.table}" if figure.table[0].isdigit() else figure.table
     cases = "" if figure.cases is None else f", {figure.cases:,} cases"
     return f"{source(figure.paper).name}, {table}{cases}"
-
-
-def standing_lines_of(shown: Shown, ties: Ties) -> list[str]:
-    """Return lines about the rank of the task's figures among those of the checkpoints, if they can be compared.
-
-    They cannot if ties count, or if more cases were judged than the study has.
-    """
-    if ties != "strict":
-        return []
-    found = {name: shown.metrics[name] for name in compared(shown.task) if name in shown.metrics}
-    return [
-        _standing(shown, name, metric, where)
-        for name, metric in found.items()
-        if (where := standing(shown.task, name, metric.value, (metric.low, metric.high))) is not None
-        and shown.judged <= where.cases
-    ]
-
-
-def _standing(shown: Shown, name: str, metric: Metric, where: Standing) -> str:
-    of = study().checkpoints
-    part = f", on {shown.judged:,} of the {where.cases:,} cases" if shown.judged < where.cases else ""
-    part += f", {shown.corrected:,} with a corrected label" if shown.corrected else ""
-    note = f" ({where.note})" if where.note else ""
-    return (
-        f"{shown.task}: {name} {metric.value:.3f} ({metric.low:.3f} - {metric.high:.3f}{part}) stands "
-        f"{_place(where)}: {where.below} of {of} checkpoints are below and {where.above} above{_same(where)}; the "
-        f"interval holds {where.within} of them{note}"
-    )
-
-
-def _place(where: Standing) -> str:
-    if where.under is None or where.over is None:
-        name, value = where.under or where.over or ("", 0.0)
-        side = "above" if where.over is None else "below"
-        return f"{side} {name} ({value:.3f})"
-    return f"between {where.under[0]} ({where.under[1]:.3f}) and {where.over[0]} ({where.over[1]:.3f})"
-
-
-def _same(where: Standing) -> str:
-    if not where.same:
-        return ""
-    more = f" and {len(where.same) - _NAMED} more" if len(where.same) > _NAMED else ""
-    has = "has" if len(where.same) == 1 else "have"
-    return f", {', '.join(where.same[:_NAMED])}{more} {has} the same figure"
-
-
-def study_line() -> str:
-    known = study()
-    return f"The figures are of {known.checkpoints} {known.about}: {known.citation}; {known.url}, {known.file}."
 
 
 # Prior against image: what a model said about counterfactual images, by task and slice.
@@ -357,12 +305,6 @@ def check_lines(model: ModelCard) -> list[str]:
 
 def published_lines(run: RunResult) -> list[str]:
     return [line for result in run.results for line in published_lines_of(shown_of(result))]
-
-
-def standing_lines(run: RunResult, ties: Ties) -> list[str]:
-    """Return lines about the rank of the figures among those of many checkpoints, with their source as the last one."""
-    lines = [line for result in run.results for line in standing_lines_of(shown_of(result), ties)]
-    return [*lines, study_line()] if lines else []
 
 
 def shown_of(result: TaskResult) -> Shown:

@@ -26,7 +26,6 @@ from vlgate.report.remarks import (
     prior_lines,
     published_lines,
     shortcut_lines,
-    standing_lines,
     unread_lines,
     variant_lines,
 )
@@ -79,7 +78,6 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         "Solved without the image": shortcut_lines(run),
         "Flaws of the data": flaw_lines(run),
         "Published figures": published_lines(run),
-        "Among checkpoints": standing_lines(run, options.ties),
     }
     for title, found in sections.items():
         lines += ["", f"## {title}", "", *(f"- {line}" for line in found)] if found else []

@@ -17,11 +17,11 @@ from vlgate.report.abilities import Ability, ability, limit_words, unmeasured
 from vlgate.report.page.answer import judged_by, quota, value_before
 from vlgate.report.page.cards import Card, CardMaker, Pictures, anchor
 from vlgate.report.page.rows import WORST, History, Row, TaskRows, Wanted, names, release, task_rows
-from vlgate.report.remarks import Shown, published_lines_of, standing_lines_of, study_line
+from vlgate.report.remarks import Shown, published_lines_of
 from vlgate.report.rows import YES_OR_NO
 from vlgate.sources.published.figures import beside
 from vlgate.sources.registry import measures
-from vlgate.types import Case, Metric, Task, Ties
+from vlgate.types import Case, Metric, Task
 
 CARDS = 600  # the most missed cases of a page
 CARDS_A_TASK = 12
@@ -108,7 +108,7 @@ def section(name: str, figures: Mapping[str, Any], maker: CardMaker | None) -> S
         ability=able,
         words=(*([able.word] if able else []), *(gated or ("no gate",))),
         published=tuple((one.model, one.value) for one in beside(name, headline)) if headline else (),
-        beside=_beside(name, task, figures["run"]["ties"]),
+        beside=_beside(name, task),
         baseline=value_before(figures.get("baseline"), name, headline, task["metrics"][headline]) if headline else None,
         health=tuple(_health(name, task)),
         tags=Counter(f"{tag}={value}" for card in cards for tag, value in card.tags.items()),
@@ -143,7 +143,7 @@ def _metric(found: Mapping[str, Any]) -> Metric:
     return Metric(**{key: found[key] for key in ("value", "low", "high", "n", "deff")})
 
 
-def _beside(name: str, task: TaskFigures, ties: Ties) -> tuple[str, ...]:
+def _beside(name: str, task: TaskFigures) -> tuple[str, ...]:
     # Published figures are of one image at a time. Files of earlier versions do not have the shape.
     if "shape" not in task or task.get("ask") == "together":
         return ()
@@ -154,8 +154,7 @@ def _beside(name: str, task: TaskFigures, ties: Ties) -> tuple[str, ...]:
         judged=task["judged"],
         corrected=task.get("disputed", {}).get("corrected", 0),
     )
-    standing = standing_lines_of(shown, ties)
-    return (*published_lines_of(shown), *standing, *([study_line()] if standing else []))
+    return tuple(published_lines_of(shown))
 
 
 _COUNTED = {
