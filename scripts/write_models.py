@@ -22,9 +22,8 @@ def page(text: str) -> str:
     for heading, rows in tables.items():
         lines = "\n".join(f"| {row} |" for row in rows)
         rule = "|".join("---" for _ in heading.split("|"))
-        pattern = rf"\| {re.escape(heading)} \|\n\|[-|]+\|\n(?:\|.*\|\n)*"
         made = f"| {heading} |\n|{rule}|\n{lines}\n"
-        text = re.sub(pattern, made.replace("\\", r"\\"), text)
+        text = re.sub(rf"\| {re.escape(heading)} \|\n\|[-|]+\|\n(?:\|.*\|\n)*", made.replace("\\", r"\\"), text)
     return text
 
 

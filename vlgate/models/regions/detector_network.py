@@ -170,7 +170,7 @@ def _check_built(resnet: Any, box: Any, content: Any) -> None:
 
 # A detector's modules, under the names of the published checkpoint.
 #
-# The modules only hold weights; ``backbone``, ``proposals`` and ``heads`` use them.
+# The modules only hold weights; ``detector_stages`` uses them.
 
 
 def network(config: Config) -> nn.Module:

@@ -225,7 +225,7 @@ def _finished(value: object, done: dict[int, object]) -> object:
 # Reads VOLTA's databases of features: an LMDB with one pickled dictionary per image, under the image's number as text.
 #
 # The dictionaries hold img_h, img_w, num_boxes, boxes and features, the last two in base64 or as arrays, boxes in
-# pixels (e-bug/volta, and vilbert before it). Because a pickle can run code, ``pickled`` reads them instead of
+# pixels (e-bug/volta, and vilbert before it). Because a pickle can run code, ``plain_values`` reads them instead of
 # Python's ``pickle``.
 
 _LIST_OF_KEYS = "keys"  # the entry that lists all keys and is not an image
