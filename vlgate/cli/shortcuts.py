@@ -8,20 +8,18 @@ solves stands beside that over all.
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vlgate.cli import add_folders, add_json, options_of, say
+from vlgate.cli import add_folders, add_json, options_of
+from vlgate.cli.after.analyse import say_analysis
 from vlgate.errors import OptionError
 
 if TYPE_CHECKING:
-    from vlgate.audit.shortcuts import Shortcuts
     from vlgate.record.folder import RecordedRun
     from vlgate.record.options import Options
-    from vlgate.types import LanguageModel, Task
+    from vlgate.types import LanguageModel
 
 HELP = "show which cases text alone solves, and a run's metric over the others"
 FILE = "shortcuts.parquet"
@@ -51,7 +49,7 @@ def run(given: argparse.Namespace) -> int:
     from vlgate.run.planning import make_plan
     from vlgate.studies.analyses.saved import save
     from vlgate.studies.analyses.shortcuts import analysis, notes, run_table, text_tables
-    from vlgate.studies.analyses.tables import markdown, record
+    from vlgate.studies.analyses.tables import record
 
     if given.save and given.run is None:
         raise OptionError("--save needs the results folder of a run; name one, or write the files with --out DIR")
@@ -65,16 +63,11 @@ def run(given: argparse.Namespace) -> int:
         table, more = run_table(recorded, read_cases(recorded), tasks, found)
         tables, said = [table, *tables], [*more, *said]
     made = analysis(tables, said, tasks, *(() if recorded is None else (recorded.model,)))
-    told = json.dumps(record(made), indent=1) + "\n"
-    if given.out is not None:
-        given.out.mkdir(parents=True, exist_ok=True)
-        write_shortcuts(given.out / FILE, _all(found, tasks))
-        (given.out / "shortcuts.md").write_text(markdown(made), encoding="utf-8")
-        (given.out / "shortcuts.json").write_text(told, encoding="utf-8")
+    say_analysis(made, given, "shortcuts", MOST)
     if given.save:
         save(given.run, record(made))
-        write_shortcuts(given.run / FILE, _all(found, tasks))
-    say((told if given.json else markdown(made, MOST)).removesuffix("\n"))
+    for folder in filter(None, (given.out, given.run if given.save else None)):
+        write_shortcuts(folder / FILE, list(found.values()))
     return 0
 
 
@@ -117,7 +110,3 @@ def _language_model(given: argparse.Namespace) -> LanguageModel | None:
 
     tools = Tools(ToolOptions(named={"lm": given.lm}, device=given.device))
     return tools.lm
-
-
-def _all(found: Mapping[str, Shortcuts], tasks: Sequence[Task]) -> list[Shortcuts]:
-    return [found[task.id] for task in tasks]

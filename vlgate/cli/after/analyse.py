@@ -64,21 +64,28 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     from vlgate.studies.analyses.runs import read_runs
     from vlgate.studies.analyses.saved import save
-    from vlgate.studies.analyses.tables import markdown, record
+    from vlgate.studies.analyses.tables import record
 
     others = sorted({name for names in _USES.values() for name in names} - _USES[given.paper])
     if unused := [name for name in others if getattr(given, name)]:
         raise OptionError(f"--{unused[0]} is not an option of vlgate analyse {given.paper}; leave it out")
-    found = _analysis(given, read_runs(given.runs))
-    told = json.dumps(record(found), indent=1) + "\n"
+    made = _analysis(given, read_runs(given.runs))
+    say_analysis(made, given, f"analysis-{given.paper}", MOST)
+    if given.save:
+        save(given.runs[0], record(made))
+    return 0
+
+
+def say_analysis(made: Analysis, given: argparse.Namespace, name: str, most: int) -> None:
+    """Print an analysis as Markdown with so many rows of each table, or as JSON; write it to --out with all rows."""
+    from vlgate.studies.analyses.tables import markdown, record
+
+    content = json.dumps(record(made), indent=1)
     if given.out is not None:
         given.out.mkdir(parents=True, exist_ok=True)
-        (given.out / f"analysis-{given.paper}.md").write_text(markdown(found), encoding="utf-8")
-        (given.out / f"analysis-{given.paper}.json").write_text(told, encoding="utf-8")
-    if given.save:
-        save(given.runs[0], record(found))
-    say((told if given.json else markdown(found, MOST)).removesuffix("\n"))
-    return 0
+        (given.out / f"{name}.md").write_text(markdown(made), encoding="utf-8")
+        (given.out / f"{name}.json").write_text(f"{content}\n", encoding="utf-8")
+    say(content if given.json else markdown(made, most).removesuffix("\n"))
 
 
 def _analysis(given: argparse.Namespace, runs: tuple[Run, ...]) -> Analysis:

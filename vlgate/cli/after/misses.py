@@ -8,6 +8,7 @@ they are counted in the first line.
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
 from vlgate.cli import add_json, add_run, say, say_json
 from vlgate.record.folder import read_run
@@ -46,16 +47,7 @@ def _tasks(found: list[MissedOfTask], most: int | None) -> list[dict[str, object
         {
             **{name: getattr(one, name) for name in ("task", "headline", "cases", "judged", "unscored", "skipped")},
             "missed": len(one.missed),
-            "shown": [
-                {
-                    "case": case.case,
-                    "margin": case.margin,
-                    "tags": dict(case.tags),
-                    "why": case.why,
-                    "unread": case.unread,
-                }
-                for case in one.missed[:most]
-            ],
+            "shown": [asdict(case) for case in one.missed[:most]],
         }
         for one in found
     ]
