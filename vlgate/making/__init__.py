@@ -1,1 +1,1 @@
-"""The making of data sets: inputs to candidates, candidates to a set that is checked and balanced, with its report."""
+"""Sets of cases: made of captions, dialogs, frames and graphs, voted on, or joined with recorded replies; never guessed."""

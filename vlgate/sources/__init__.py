@@ -1,1 +1,1 @@
-"""Tasks of cases, read from released benchmarks, scene graphs and a user's own files: one module per benchmark."""
+"""Tasks of cases, from released benchmarks, scene graphs, drawn scenes and a user's files; no image is decoded here."""
