@@ -1,1 +1,5 @@
-"""Sets of cases: made of captions, dialogs, frames and graphs, voted on, or joined with recorded replies; never guessed."""
+"""Makes sets of cases from captions, dialogs, role frames and scene graphs, checked, balanced and near chance when blind.
+
+Also people's votes on such sets, and what other harnesses recorded, joined with planned cases. It never guesses: what
+does not fit is left out and counted by reason. No run imports it.
+"""

@@ -1,1 +1,5 @@
-"""Tasks of cases, from released benchmarks, scene graphs, drawn scenes and a user's files; no image is decoded here."""
+"""Makes tasks of cases from files: released benchmarks, scene graphs, the drawn scenes and a user's own cases.
+
+Also the figures that the papers print. It never decodes an image, trusts a name in a file, or knows a model: a wrong
+record is an error, or noted, with its file and a remedy.
+"""
