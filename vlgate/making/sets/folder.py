@@ -16,7 +16,7 @@ from vlgate.perturb.foils.candidates import Foil, SentenceSet
 from vlgate.record.whole_file import lock, write_whole
 from vlgate.sources.reading.image_finder import is_plain
 
-# The files of a set: cases in our own shape, which ``sources/benchmarks/own_cases.py`` reads, and their reasons.
+# The files of a set: cases in our own shape, which ``sources/own/cases.py`` reads, and their reasons.
 
 WHY = "why.jsonl"
 """The file with the origin, the classes and the reason of each case."""

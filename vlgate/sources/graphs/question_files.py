@@ -120,7 +120,7 @@ def write_questions(pairs: Iterable[QuestionPair], file: Path, form: str) -> int
     - ``gqa``: ``{id: {"imageId", "question", "answer", "fullAnswer", "isBalanced", "groups", "types", ...}}``, the
       format in which GQA releases its questions. It cannot express a perturbed image, so questions about perturbed
       images are left out.
-    - ``carets``: the list of CARETS' release, see `carets_files.write_carets`; of the pairs of one test.
+    - ``carets``: the list of CARETS' release, see ``write_carets``; of the pairs of one test.
 
     If several pairs ask the same question about an unperturbed image, it is written for the first of them. The same
     pairs give the same bytes.
