@@ -60,7 +60,7 @@ def _task(name: str, rows: Iterator[Sequence[str]]) -> Task:
         for number, texts in enumerate(rows)
     )
     shape = "pair" if len(cases[0].requests) == len(("caption", "foil")) else "choice"
-    return Task(id="made/chance", capability="foil", shape=shape, cases=cases)  # type: ignore[arg-type]
+    return Task(id="made/chance", capability="foil", shape=shape, cases=cases)
 
 
 EXACT: Mapping[str, Callable[[str, int], Task]] = MappingProxyType(

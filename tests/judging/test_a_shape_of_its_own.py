@@ -12,7 +12,7 @@ from vlgate.metrics.measures import wins
 from vlgate.metrics.names import applies
 from vlgate.metrics.shapes import SHAPES, ShapeSpec, contrasts
 from vlgate.probes.explaining.margin import margin
-from vlgate.record.results import tabulate
+from vlgate.record.results import task_metrics
 from vlgate.sources.own.cases import read, shapes
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.types import Batch, Prediction
@@ -74,7 +74,7 @@ def test_own_cases_of_a_new_shape_are_judged_and_measured(folder):
     assert [verdict.right for verdict in verdicts] == [True, False, False, False]
     assert [verdict.why for verdict in verdicts] == ["in order", "out of order", "out of order", "in order"]
     assert [margin(verdict, "graded") for verdict in verdicts] == [1.0, -1.0, -1.0, 0.0]
-    result = tabulate(task, verdicts, ())
+    result = task_metrics(task, verdicts, ())
     assert {name: metric.value for name, metric in result.metrics.items()} == {"in_order": 0.25, "best_first": 0.5}
     assert chance("graded", "foil", task.cases) == result.chance == GRADED.chance
     assert contrasts(task.cases[0], "graded") == ((0, 2),)
