@@ -10,7 +10,8 @@ from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.errors import NoReplyError
 from vlgate.judging.verdicts import judge
-from vlgate.probes.explaining.changes import swaps, words_of
+from vlgate.metrics.shapes import SHAPES
+from vlgate.probes.explaining.changes import swaps, text_swaps, words_of
 from vlgate.probes.explaining.explain import explain, number_of_requests, subjects
 from vlgate.probes.explaining.regions import hidden
 from vlgate.types import Ask, Attended, Batch, Case, LazyImage, Match, Task
@@ -326,3 +327,12 @@ def test_only_the_box_is_changed_and_a_box_of_the_whole_image_is_one_colour():
     assert changed[30:90, 65:130].mean() > 0.9
     assert changed.sum() == changed[30:90, 65:130].sum()
     assert len(np.unique(whole.reshape(-1, 3), axis=0)) == 1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_texts_of_every_shape_can_be_exchanged_if_it_has_such_texts(shape):
+    texts = ("a red cup on a table", "a blue cup under a table") * 2
+    requests = tuple(Match(image=LazyImage(key="a.jpg", load=None), text=text) for text in texts)
+    found = text_swaps(Case(id="1", requests=requests, truths=(True,) * 4), shape)
+    exchanged = {places for places in SHAPES[shape].word_pairs if texts[places[0]] != texts[places[1]]}
+    assert {places for places, _ in found} == exchanged

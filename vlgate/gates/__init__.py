@@ -1,1 +1,4 @@
-"""From metrics to decisions: the thresholds file, and the decision of each gate."""
+"""Thresholds: ``thresholds.toml`` is read, and metrics become decisions with a reason and an error rate.
+
+It never imports torch, Pillow, pytest, a model or a source.
+"""

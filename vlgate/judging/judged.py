@@ -15,12 +15,10 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.judging.readings import case_replies
-from vlgate.metrics import sentences
 from vlgate.metrics.compute import Columns, columns_of
 from vlgate.metrics.sentences import CaseReplies
 from vlgate.metrics.shapes import SHAPES
-from vlgate.types import Case, Compare, FloatArray, Prediction, Request, Shape, State, Verdict
+from vlgate.types import Case, FloatArray, Prediction, Request, Shape, State, Verdict
 
 # The replies to many requests as columns, which take less time and memory than an object for each.
 
@@ -183,7 +181,7 @@ class Verdicts(Sequence[Verdict]):
         states: the state of each case.
         right: whether each case is right, shape (n,).
         facts: the facts of each case; cases share equal ones.
-        shape: the shape of the cases, whose rule makes the sentences of the replies; None if ``told`` has them.
+        shape: the shape of the cases if their scores alone make the sentences; None if ``told`` has them.
         told: the sentences of the cases, if there is no shape.
         starts: the place of the first reply of each case, and the place behind the last reply.
     """
@@ -237,8 +235,13 @@ class Verdicts(Sequence[Verdict]):
 
     def why(self, row: int) -> str:
         """Return the sentence of a row."""
-        places = self._places(row)
-        return self._why(row, self.replies.scores[places.start : places.stop].tolist())
+        if self.shape is None:
+            return self.told[row]
+        case, places = self.cases[row], self._places(row)
+        if self.states[row] != "judged":
+            return f"{case.origin or case.id}: {lacking(self.replies, places)[1]}"
+        sentence = SHAPES[self.shape].why(CaseReplies(self.replies.scores[places.start : places.stop].tolist()))
+        return sentence + truncated(self.replies, places)
 
     def row_of(self, place: int) -> int:
         """Return the row of the case that the reply at a place belongs to."""
@@ -248,8 +251,12 @@ class Verdicts(Sequence[Verdict]):
         """Return the sentence of each row."""
         if self.shape is None:
             return list(self.told)
-        scores = self.replies.scores.tolist()
-        return [self._why(row, scores[self.starts[row] : self.starts[row + 1]]) for row in range(len(self))]
+        why, scores, usual = SHAPES[self.shape].why, self.replies.scores.tolist(), not self.replies.cut
+        rows = zip(self.states, self.starts[:-1], self.starts[1:], strict=True)
+        return [
+            why(CaseReplies(scores[start:end])) if usual and state == "judged" else self.why(row)
+            for row, (state, start, end) in enumerate(rows)
+        ]
 
     def columns(self, shape: Shape) -> Columns:
         """Return what the metrics are computed from, if all are judged; ``shape`` is that of the cases."""
@@ -272,23 +279,6 @@ class Verdicts(Sequence[Verdict]):
 
     def _places(self, row: int) -> range:
         return range(self.starts[row], self.starts[row + 1])
-
-    def _why(self, row: int, scores: Sequence[float]) -> str:
-        if self.shape is None:
-            return self.told[row]
-        case, places, spec = self.cases[row], self._places(row), SHAPES[self.shape]
-        if self.states[row] != "judged":
-            return f"{case.origin or case.id}: {lacking(self.replies, places)[1]}"
-        together = spec.together if any(isinstance(request, Compare) for request in case.requests) else None
-        if spec.answered or together:
-            at = slice(places.start, places.stop)
-            answers, accepted = self.replies.answers[at] or [None] * len(places), self.replies.accepted[at].tolist()
-            replies = case_replies(case, scores, accepted, answers, together=together is not None)
-        else:
-            replies = CaseReplies(scores)
-        sentence = sentences.together(replies, together.labels) if together else spec.why(replies)
-        cut = sum(place in self.replies.cut for place in places) if self.replies.cut else 0
-        return f"{sentence}; the model did not read the end of {cut} of {len(places)} texts" if cut else sentence
 
 
 def starts_of(cases: Sequence[Case]) -> Sequence[int]:
@@ -332,6 +322,12 @@ def in_order(parts: Sequence[Verdicts], positions: Sequence[int]) -> Verdicts:
     )
     rows = {position: row for row, position in enumerate(positions)}
     return whole.take([rows[position] for position in sorted(rows)])
+
+
+def truncated(replies: Replies, places: Sequence[int]) -> str:
+    """Return what the sentence of a case says about texts that the model did not read to the end; empty if none."""
+    cut = sum(place in replies.cut for place in places) if replies.cut else 0
+    return f"; the model did not read the end of {cut} of {len(places)} texts" if cut else ""
 
 
 def lacking(replies: Replies, places: Sequence[int]) -> tuple[bool, str]:

@@ -17,11 +17,16 @@ from vlgate.types import Ask, Case, Compare, Request
 
 
 class Reading(NamedTuple):
-    """What the replies to a case say, in normal form: None for a tie; with whether each was read, and the truths."""
+    """What the replies to a case say, in normal form: None for a tie; with whether each was read, and the truths.
+
+    ``outcomes`` are those of a case that is asked together: what each two replies come to, ``right``, ``wrong``,
+    ``unread``, ``tied`` or ``depends on the order``.
+    """
 
     said: list[str | None]
     read: list[bool]
     truths: list[str]
+    outcomes: Sequence[str] = ()
 
 
 def right_answers(case: Case) -> list[str]:
@@ -40,7 +45,7 @@ def said(answer: str | None, question: Ask | Compare) -> tuple[str | None, bool]
     return (normal_answer(answer), False) if choice is None else (normal_choice(choice, question.choices), True)
 
 
-def reading(case: Case, answers: Sequence[str | None], accepted: Sequence[float]) -> Reading:
+def reading(case: Case, answers: Sequence[str | None], accepted: Sequence[float], *, together: bool) -> Reading:
     """Read the replies to a case; a statement is answered by what the model accepts, and unread if it does not say."""
     read = [
         said(answer, request)
@@ -48,12 +53,11 @@ def reading(case: Case, answers: Sequence[str | None], accepted: Sequence[float]
         else (YES if accepts == 1.0 else "no", accepts == accepts)  # noqa: PLR0124  # not NaN
         for request, answer, accepts in zip(case.requests, answers, accepted, strict=True)
     ]
-    return Reading([text for text, _ in read], [known for _, known in read], right_answers(case))
-
-
-def outcomes(case: Case, replies: Reading) -> list[str]:
-    """Return what each two replies of a case come to: right, wrong, unread, tied, or depends on the order."""
-    return [_outcome(replies, first, _choices(case.requests[first])) for first in range(0, len(case.requests), 2)]
+    replies = Reading([text for text, _ in read], [known for _, known in read], right_answers(case))
+    if not together:
+        return replies
+    pairs = range(0, len(case.requests), 2)
+    return replies._replace(outcomes=[_outcome(replies, first, _choices(case.requests[first])) for first in pairs])
 
 
 def repeats_truths(replies: Reading) -> bool:
@@ -62,10 +66,9 @@ def repeats_truths(replies: Reading) -> bool:
 
 
 def case_replies(
-    case: Case, scores: Sequence[float], accepted: Sequence[float], answers: Sequence[str | None], *, together: bool
+    case: Case, replies: Reading, scores: Sequence[float], accepted: Sequence[float], answers: Sequence[str | None]
 ) -> CaseReplies:
     """Return what the sentence of a case is made from."""
-    replies = reading(case, answers, accepted)
     return CaseReplies(
         scores=scores,
         accepted=accepted,
@@ -74,7 +77,7 @@ def case_replies(
         truths=replies.truths,
         unread=_unread(case, answers, replies),
         statement=not isinstance(case.requests[0], Ask | Compare),
-        outcomes=outcomes(case, replies) if together else (),
+        outcomes=replies.outcomes,
     )
 
 

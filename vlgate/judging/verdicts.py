@@ -6,17 +6,18 @@ The rules are in ``vlgate.metrics``: a fact is what a case contributes to the me
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from vlgate.judging.judged import Replies, Verdicts, lacking, replies_to, starts_of
-from vlgate.judging.readings import outcomes, reading, repeats_truths, said
+from vlgate.judging.judged import Replies, Verdicts, lacking, replies_to, starts_of, truncated
+from vlgate.judging.readings import Reading, case_replies, reading, repeats_truths, said
+from vlgate.metrics import sentences
 from vlgate.metrics.compute import in_rows
 from vlgate.metrics.shape_rules import ShapeReplies
-from vlgate.metrics.shapes import SHAPES
-from vlgate.types import Ask, Batch, Compare, FloatArray, Prediction, Request, State, Verdict
+from vlgate.metrics.shapes import SHAPES, ShapeSpec
+from vlgate.types import Ask, Batch, Case, Compare, FloatArray, Prediction, Request, State, Verdict
 
 _NO_FACTS: Mapping[str, float] = {}
 
@@ -46,14 +47,30 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
         shape=batch.task.shape,
     )
     rows = [row for row, state in enumerate(verdicts.states) if state == "judged"]
-    if not rows:
-        return verdicts
-    rule = spec.together.rule if spec.together and batch.task.together else spec.rule
+    told: dict[int, str] = {}
     facts = list(verdicts.facts)
-    for row, of_case in zip(rows, facts_of(rule(_shape_replies(batch, verdicts, rows))), strict=True):
-        facts[row] = of_case
+    together = spec.together if batch.task.together else None
+    if rows:
+        judged = verdicts if len(rows) == len(cases) else verdicts.take(rows)
+        _refuse_unscored(judged.replies)
+        arrays = ShapeReplies(
+            scores=in_rows(judged.cases, judged.replies.scores),
+            accepted=in_rows(judged.cases, judged.replies.accepted),
+            ties=batch.ties,
+            stays=batch.task.capability == "invariance",
+        )
+        if spec.answered or together:
+            read = _readings(judged, together=together is not None)
+            arrays = _with_answers(arrays, read)
+            told = dict(zip(rows, _sentences(judged, read, spec), strict=True))
+        rule = together.rule if together else spec.rule
+        for row, of_case in zip(rows, facts_of(rule(arrays)), strict=True):
+            facts[row] = of_case
     right = np.array([of_case.get(spec.headline) == 1.0 for of_case in facts], dtype=np.bool_)
-    return replace(verdicts, right=right, facts=facts)
+    found = replace(verdicts, right=right, facts=facts)
+    if not told:
+        return found
+    return replace(found, shape=None, told=[told.get(row) or found.why(row) for row in range(len(found))])
 
 
 def unread(verdict: Verdict) -> list[Prediction]:
@@ -92,32 +109,39 @@ def _states(replies: Replies, starts: Sequence[int], cases: int) -> list[State]:
     return states
 
 
-def _shape_replies(batch: Batch, verdicts: Verdicts, rows: Sequence[int]) -> ShapeReplies:
-    """The replies to the cases in ``rows``, which all have one."""
-    replies = verdicts.replies if len(rows) == len(verdicts) else verdicts.take(rows).replies
-    cases = [verdicts.cases[row] for row in rows]
+def _refuse_unscored(replies: Replies) -> None:
     for place in np.flatnonzero(np.isnan(replies.scores)).tolist():
         if not isinstance(replies.requests[place], Ask | Compare):
-            raise ValueError(f"a judged reply has no score: {replies.at(place)!r}")  # noqa: TRY004  # a value is missing
-    scores, accepted = in_rows(cases, replies.scores), in_rows(cases, replies.accepted)
-    if not SHAPES[batch.task.shape].answered and not batch.task.together:
-        return ShapeReplies(scores=scores, accepted=accepted, ties=batch.ties)
-    answers = replies.answers or [None] * len(replies.requests)
-    starts = starts_of(cases)
-    read = [
-        reading(case, answers[start:end], row.tolist())
-        for case, row, start, end in zip(cases, accepted, starts[:-1], starts[1:], strict=True)
-    ]
-    return ShapeReplies(
-        scores=scores,
-        accepted=accepted,
-        ties=batch.ties,
-        stays=batch.task.capability == "invariance",
+            raise ValueError(f"a judged reply has no score: {replies.at(place)!r}")  # noqa: TRY004  # it is missing
+
+
+def _parts(judged: Verdicts) -> Iterator[tuple[Case, range, Sequence[str | None], list[float]]]:
+    """Each case with the places of its replies, the answers, and what the model accepts."""
+    replies = judged.replies
+    answers, accepted = replies.answers or [None] * len(replies.requests), replies.accepted.tolist()
+    for case, start, end in zip(judged.cases, judged.starts[:-1], judged.starts[1:], strict=True):
+        yield case, range(start, end), answers[start:end], accepted[start:end]
+
+
+def _readings(judged: Verdicts, *, together: bool) -> list[Reading]:
+    return [reading(case, answers, accepts, together=together) for case, _, answers, accepts in _parts(judged)]
+
+
+def _with_answers(arrays: ShapeReplies, read: Sequence[Reading]) -> ShapeReplies:
+    return replace(
+        arrays,
         said=np.array([one.said for one in read], dtype=object),
         read=np.array([one.read for one in read], dtype=np.bool_),
         truths=np.array([one.truths for one in read], dtype=object),
-        outcomes=np.array([outcomes(*one) for one in zip(cases, read, strict=True)], dtype=object)
-        if batch.task.together
-        else np.empty((0, 0), dtype=object),
+        outcomes=np.array([one.outcomes for one in read], dtype=object),
         prior=np.array([repeats_truths(one) for one in read], dtype=np.bool_),
     )
+
+
+def _sentences(judged: Verdicts, read: Sequence[Reading], spec: ShapeSpec) -> Iterator[str]:
+    scores = judged.replies.scores.tolist()
+    for one, (case, places, answers, accepts) in zip(read, _parts(judged), strict=True):
+        replies = case_replies(case, one, scores[places.start : places.stop], accepts, answers)
+        labels = spec.together.labels if spec.together and one.outcomes else ()
+        why = sentences.together(replies, labels) if one.outcomes else spec.why(replies)
+        yield why + truncated(judged.replies, places)

@@ -28,7 +28,7 @@ UNDECIDED = "undecided"
 
 
 def equal(texts: Texts, others: Texts | str) -> BoolArray:
-    """Return where two arrays of texts are equal."""
+    """Return which texts of two arrays are equal, shape (n, k)."""
     return np.asarray(np.equal(texts, others), dtype=np.bool_)
 
 
@@ -64,7 +64,7 @@ class ShapeReplies:
 
 
 Rule = Callable[[ShapeReplies], Mapping[str, FloatArray]]
-"""From the replies to the facts of each case by name, shape (n,); NaN where a fact does not apply."""
+"""From the replies to the facts of each case by name, shape (n,); NaN if a fact does not apply."""
 
 
 def pair(replies: ShapeReplies) -> dict[str, FloatArray]:

@@ -157,7 +157,7 @@ _QUAD = ShapeSpec(
 )
 _IMAGE_QUAD = ShapeSpec(
     name="image_quad",
-    about="Two captions and two images of which one was edited.",
+    about="Two captions and two images, one of them edited.",
     roles=_QUAD_ROLES,
     metrics=score_rules.QUAD_METRICS,
     headline="image",

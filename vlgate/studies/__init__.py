@@ -1,1 +1,4 @@
-"""Studies beside a run: the papers' analyses, acuity charts, and which task catches which defect."""
+"""What is found out after a run, or without one: the papers' analyses, acuity charts, sensitivity to defects.
+
+A run never imports it.
+"""
