@@ -30,7 +30,7 @@ def page(text: str) -> str:
 def _weights(specs: Iterable[ModelSpec]) -> Iterator[str]:
     for spec in specs:
         if spec.weights:
-            # The licence of the code, where the model's card names none.
+            # The licence of the code, if the model's card names none.
             code = re.search(r"the licence of (\S+) is (\w+)( \(unconfirmed\))?", spec.note)
             beside = f" ({code[1]}: {code[2]}{', unconfirmed' if code[3] else ''})" if code else ""
             yield f"`{spec.name}` | `{spec.weights}` | {spec.licence or f'unknown{beside}'} | {spec.millions:,} M"

@@ -133,7 +133,7 @@ Record = tuple[Path, Mapping[str, NDArray[Any]], tuple[float, float] | None]
 
 
 class Records:
-    """A file or folder of region features: where each image's record is, by its own name, and how it is read."""
+    """A file or folder of region features: the position of each image's record, by its own name, and its reader."""
 
     _path: Path
     _places: Mapping[str, Any]

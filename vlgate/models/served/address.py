@@ -20,7 +20,7 @@ _NUMBERS = {"concurrency": 256, "max_tokens": 1_000_000, "rpm": 1_000_000, "size
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A served model: its address without ``/chat/completions``, its name there, and its options; 0 is no limit."""
+    """A served model: its address without ``/chat/completions``, its name there, and its options; 0 means unlimited."""
 
     url: str
     name: str
