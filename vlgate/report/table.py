@@ -17,7 +17,7 @@ _UNLIMITED = 10_000  # characters; wider than any line, so that nothing is cut o
 class Table:
     """Rows with a cell per heading; the columns in ``numbers`` stand to the right.
 
-    ``outcomes`` has a word for each row, whose colour the row has on a coloured terminal.
+    ``outcomes`` has a word for each row; its style colours the row if colours are shown.
     """
 
     headings: tuple[str, ...]
