@@ -5,7 +5,7 @@ import json
 import pytest
 
 from vlgate.plugin.collected import batch_name
-from vlgate.record.results_folder import FILES
+from vlgate.record.results_folder import NAMES
 from vlgate.run import examining
 
 BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
@@ -136,7 +136,7 @@ def test_no_file_of_an_earlier_run_remains_if_a_run_crashes(place, right):
     assert place.run(right).ret == 0
     dying = place.model("def match(self, pairs):\n    os._exit(0)", name="dying_model")
     place.run(dying, "--overwrite", subprocess=True)
-    assert not {file.name for file in (place.path / "out").iterdir()} & set(FILES)
+    assert not {file.name for file in (place.path / "out").iterdir()} & set(NAMES)
 
 
 def test_a_run_none_of_whose_gates_has_a_task_does_not_say_that_gates_pass(place, right):
