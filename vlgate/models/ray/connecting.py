@@ -1,4 +1,4 @@
-"""Connect to a Ray cluster that runs already, and choose where on it the actors of a run are placed."""
+"""Connect to a Ray cluster that runs already, and give the actors of a run their nodes."""
 
 from __future__ import annotations
 
