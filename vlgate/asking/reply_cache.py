@@ -43,7 +43,7 @@ class ReplyCache:
     ``model`` is a digest of everything but the item that a reply depends on. ``opens_images`` is False for a model that
     reads features of images from files. ``note`` is for the user. If ``asks`` is False, an item without a reply raises
     NotRememberedError. ``ready`` is called before the model is asked; ``loaded`` says whether the model is there.
-    ``cut`` and ``unsure`` describe remembered replies; see ``Prediction.cut`` and ``Prediction.neither``.
+    ``cut`` and ``unsure`` hold ``Prediction.cut`` and ``Prediction.neither`` of remembered replies.
     """
 
     memory: Memory
