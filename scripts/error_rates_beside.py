@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from math import inf
+from functools import cache, partial
+from math import exp, inf, lgamma, log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from write_error_rates import CLUSTERED, DRAWS, binomial, chance, outcomes, percent
 
 from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.error_rates import error_rates
@@ -23,6 +22,9 @@ from vlgate.record.comparison import PairedValues
 from vlgate.seeds import generator
 from vlgate.types import FloatArray, Metric
 
+DRAWS = 4000
+CLUSTERED = 1000
+"""Simulated tasks per cell with repeated images, each of which takes a millisecond."""
 RESAMPLES = 400
 """Samples of the images of a task, drawn again."""
 
@@ -176,3 +178,38 @@ def _smallest_gain(
     figures = {"gain": Figure(column="image", before=before, others=names)}
     found = ControlledTask(cases=cases, images=cases, columns=columns, figures=figures).metrics()["gain"]
     return found.low, found.high, found.value
+
+
+def percent(share: float) -> str:
+    """Return a share in percent with one decimal.
+
+    >>> percent(0.0249)
+    '2.5'
+    """
+    return f"{100 * share:.1f}"
+
+
+@cache
+def binomial(n: int, share: float) -> FloatArray:
+    """Return the probabilities of 0 to n right cases, shape (n + 1,)."""
+    if share in (0.0, 1.0):
+        return np.asarray(np.arange(n + 1) == round(n * share), dtype=np.float64)
+    ways = (
+        lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(share) + (n - k) * log(1 - share)
+        for k in range(n + 1)
+    )
+    return np.array([exp(way) for way in ways])
+
+
+@cache
+def outcomes(n: int, gate: Gate) -> tuple[Outcome, ...]:
+    """Return what a gate decides for each number of right cases among n independent ones."""
+    coverage = Coverage(cases=n, judged=n, unscored=0, skipped=0)
+    means = (proportion((np.arange(n) < right).astype(np.float64)) for right in range(n + 1))
+    return tuple(decide(gate, coverage, {gate.metric: mean}).outcome for mean in means)
+
+
+def chance(n: int, gate: Gate, share: float, wanted: Outcome) -> float:
+    """Return the probability that a gate has an outcome if each of n cases is right with a probability."""
+    held = np.array([one == wanted for one in outcomes(n, gate)])
+    return float(binomial(n, share)[held].sum())

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from functools import cache
-from math import exp, lgamma, log
 from pathlib import Path
 from statistics import NormalDist
 
+import error_rates_beside as beside
 import numpy as np
+from error_rates_beside import CLUSTERED, DRAWS, binomial, chance, percent
 
-from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.error_rates import error_rates
 from vlgate.gates.p_values import FEW, beyond
-from vlgate.gates.records import Decision, Gate, Outcome
+from vlgate.gates.records import Decision, Gate
 from vlgate.metrics.clusters import clusters
 from vlgate.metrics.paired import difference, mcnemar, score, tango
 from vlgate.metrics.stats import proportion
@@ -28,9 +27,6 @@ from vlgate.types import Difference, FloatArray
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "error-rates.md"
 SIZES = (30, 100, 300, 1000)
-DRAWS = 4000
-CLUSTERED = 1000
-"""Simulated tasks per cell with repeated images, each of which takes a millisecond."""
 HARD = 2000
 """Simulated tasks per setting if images, classes or truths are of unequal size."""
 Z = NormalDist().inv_cdf(0.975)
@@ -163,8 +159,6 @@ below or above the true smallest gain, and how far the value lies from it on ave
 
 def page() -> str:
     """Return the whole page."""
-    import error_rates_beside as beside  # its sums are those of this module
-
     return TEXT.format(
         draws=DRAWS,
         error="0.7 points",
@@ -206,41 +200,6 @@ def table(head: Sequence[str], rows: Iterator[tuple[str, ...]]) -> str:
     """Return a Markdown table."""
     lines = [f"| {' | '.join(cells)} |" for cells in (head, tuple("---" for _ in head), *rows)]
     return "\n".join(lines)
-
-
-def percent(share: float) -> str:
-    """Return a share in percent with one decimal.
-
-    >>> percent(0.0249)
-    '2.5'
-    """
-    return f"{100 * share:.1f}"
-
-
-@cache
-def binomial(n: int, share: float) -> FloatArray:
-    """Return the probabilities of 0 to n right cases, shape (n + 1,)."""
-    if share in (0.0, 1.0):
-        return np.asarray(np.arange(n + 1) == round(n * share), dtype=np.float64)
-    ways = (
-        lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(share) + (n - k) * log(1 - share)
-        for k in range(n + 1)
-    )
-    return np.array([exp(way) for way in ways])
-
-
-@cache
-def outcomes(n: int, gate: Gate) -> tuple[Outcome, ...]:
-    """Return what a gate decides for each number of right cases among n independent ones."""
-    coverage = Coverage(cases=n, judged=n, unscored=0, skipped=0)
-    means = (proportion((np.arange(n) < right).astype(np.float64)) for right in range(n + 1))
-    return tuple(decide(gate, coverage, {gate.metric: mean}).outcome for mean in means)
-
-
-def chance(n: int, gate: Gate, share: float, wanted: Outcome) -> float:
-    """Return the probability that a gate has an outcome if each of n cases is right with a probability."""
-    held = np.array([one == wanted for one in outcomes(n, gate)])
-    return float(binomial(n, share)[held].sum())
 
 
 def gates() -> Iterator[tuple[str, ...]]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 import sys
 
+from vlgate.sources.scenes import TASKS
 from vlgate.sources.scenes.made import make
-from vlgate.sources.scenes.scenes import FILE, SHIPPED_SEED, TASKS, contents, read_contents, shipped_version, write
+from vlgate.sources.scenes.scenes import FILE, SHIPPED_SEED, contents, read_contents, shipped_version, write
 
 
 def main() -> int:

@@ -13,7 +13,8 @@ from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import Corpus, Generator, Test
 from vlgate.seeds import generator
 from vlgate.sources.reading.source import ReadOptions
-from vlgate.sources.scenes import scenes as drawn
+from vlgate.sources.scenes import SHAPES
+from vlgate.sources.scenes.scenes import read
 from vlgate.types import Match
 
 FIRST_SEED = 1_000_000_000
@@ -61,8 +62,8 @@ _Made = tuple[Graph, tuple[Text, ...], tuple[_Asked, ...]]
 
 def _of_tasks(seed: int) -> Iterator[_Made]:
     """The images of the tasks that match texts, with the texts that may be taught."""
-    options = ReadOptions(folders=(), seed=seed, wanted=lambda name: drawn.SHAPES[name] != "questions")
-    for task in drawn.read(options):
+    options = ReadOptions(folders=(), seed=seed, wanted=lambda name: SHAPES[name] != "questions")
+    for task in read(options):
         name = task.id.removeprefix("scenes/")
         taught = name.startswith(TAUGHT)
         graphs: dict[str, Graph] = {}

@@ -10,8 +10,8 @@ from vlgate.gates.decide import Coverage, Judged, decide_all
 from vlgate.gates.error_rates import error_rates
 from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import Thresholds, read_thresholds
-from vlgate.metrics.compute import Columns
 from vlgate.metrics.controlled import ControlledTask, Figure
+from vlgate.metrics.measures import Columns
 from vlgate.types import Metric
 
 TASK = "valse/existence"

@@ -86,10 +86,14 @@ def run(group: Group, folder: Path, lexicon: Path) -> None:
 def texts(folder: Path) -> dict[str, str]:
     """The normalised text of each file that a group wrote, by its path in the folder."""
     paths = {str(folder): "<folder>", str(SHARED.resolve()): "<data>", str(ROOT): "<checkout>"}
-    for file in folder.rglob("metrics.json"):
-        model = json.loads(file.read_text("utf-8")).get("model", {})
-        if model.get("name") not in _WEIGHED:  # a digest of our own source, which any change of the code changes
-            paths |= {model["fingerprint"]: "<source>", model["fingerprint"][:12]: "<source>"} if model else {}
+    for file in (*folder.rglob("metrics.json"), *folder.rglob("acuity.json")):
+        content = json.loads(file.read_text("utf-8"))
+        model = content.get("model") or {}
+        named = isinstance(model, dict)
+        name = model.get("name") if named else model
+        fingerprint = model.get("fingerprint") if named else content["fingerprint"]
+        if fingerprint and name not in _WEIGHED:  # a digest of our own source, which any change of the code changes
+            paths |= {fingerprint: "<source>", fingerprint[:12]: "<source>"}
     contents = {}
     for file in sorted(folder.rglob("*")):
         inside = file.relative_to(folder)

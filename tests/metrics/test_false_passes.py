@@ -7,8 +7,9 @@ from benchmarks.false_passes import CLASSES, drops, halves, images_of, macros, m
 from vlgate.gates.decide import Coverage, decide
 from vlgate.gates.records import Gate
 from vlgate.metrics.clusters import numbered, two_sided
-from vlgate.metrics.compute import Columns, metrics
+from vlgate.metrics.compute import metrics
 from vlgate.metrics.macro import macro
+from vlgate.metrics.measures import Columns
 from vlgate.metrics.paired import difference, tango
 from vlgate.metrics.stats import area, proportion, separation, wilson
 from vlgate.types import Metric

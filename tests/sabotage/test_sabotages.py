@@ -16,7 +16,8 @@ from vlgate.metrics.shapes import SHAPES as SPECS
 from vlgate.models import spoilt, tiny
 from vlgate.models.reference.defects import SAYS, defective
 from vlgate.run.planning import sample
-from vlgate.sources.scenes.scenes import SHAPES, shipped
+from vlgate.sources.scenes import SHAPES
+from vlgate.sources.scenes.scenes import shipped
 from vlgate.studies.sensitivity.sabotage import sabotages
 from vlgate.types import Batch, Prepared
 

@@ -11,7 +11,7 @@ from vlgate.cli import main
 from vlgate.errors import UnknownNameError
 from vlgate.models.reference.defects import SAYS
 from vlgate.record.options import Options
-from vlgate.sources.scenes.scenes import TASKS
+from vlgate.sources.scenes import TASKS
 from vlgate.studies.sensitivity.matrix import Matrix, asked, claims
 from vlgate.studies.sensitivity.pages import lines, page, record
 from vlgate.types import Metric

@@ -10,8 +10,9 @@ from math import ceil
 from vlgate.gates.p_values import exact, near_an_end, tail
 from vlgate.gates.records import Decision, Gate, Outcome
 from vlgate.gates.thresholds import FIRST_WORD, Thresholds
-from vlgate.metrics.compute import Columns, at_confidence, at_most, metrics
+from vlgate.metrics.compute import at_confidence, at_most, metrics
 from vlgate.metrics.controlled import ControlledTask
+from vlgate.metrics.measures import Columns
 from vlgate.metrics.names import CONTROLLED, PARTIAL, applies
 from vlgate.metrics.paired import POWER, cases_for_bound
 from vlgate.metrics.stats import worth

@@ -15,7 +15,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.compute import Columns, columns_of
+from vlgate.metrics.compute import columns_of
+from vlgate.metrics.measures import Columns
 from vlgate.metrics.sentences import CaseReplies
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Case, FloatArray, Prediction, Request, Shape, State, Verdict

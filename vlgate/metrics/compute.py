@@ -3,42 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vlgate.metrics.clusters import case_clusters, clusters, numbered
-from vlgate.metrics.measures import GROUPED, Measure, Values, clusters_of, estimate, group_codes, group_measure
+from vlgate.metrics.measures import GROUPED, Columns, Measure, Values, clusters_of, estimate, group_codes, group_measure
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Case, FloatArray, Metric, Shape, Verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """The n judged cases of one task as arrays: ``scores`` and ``accepted`` of shape (n, k), the rest of shape (n,).
-
-    A fact that a verdict does not have is NaN, and so are the scores behind the last one of a case that has fewer than
-    others. ``images`` numbers their clusters, and ``groups`` their groups by metric; see ``metrics.grouped``.
-    """
-
-    shape: Shape
-    scores: FloatArray
-    accepted: FloatArray
-    facts: Mapping[str, FloatArray]
-    images: NDArray[np.int64]
-    groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
-
-    def take(self, rows: NDArray[np.intp]) -> Columns:
-        """Return the columns with these rows only."""
-        return Columns(
-            shape=self.shape,
-            scores=self.scores[rows],
-            accepted=self.accepted[rows],
-            facts={name: values[rows] for name, values in self.facts.items()},
-            images=self.images[rows],
-            groups={name: codes[rows] for name, codes in self.groups.items()},
-        )
 
 
 def columns(shape: Shape, verdicts: Sequence[Verdict]) -> Columns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vlgate.metrics.clusters import Clusters
 from vlgate.metrics.macro import macro
 from vlgate.metrics.stats import area, proportion, separation, smaller
-from vlgate.types import FloatArray, Metric, Ties
+from vlgate.types import FloatArray, Metric, Shape, Ties
 
 # A metric before its interval is computed: the values or scores of the cases that it is made from.
 
@@ -184,3 +184,30 @@ def group_measure(name: str, values: FloatArray, codes: NDArray[np.int64]) -> Me
     order = rows[np.argsort(codes[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     return Values(values=np.minimum.reduceat(values[order], starts), rows=order[starts], sets=codes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """The n judged cases of one task as arrays: ``scores`` and ``accepted`` of shape (n, k), the rest of shape (n,).
+
+    A fact that a verdict does not have is NaN, and so are the scores behind the last one of a case that has fewer than
+    others. ``images`` numbers their clusters, and ``groups`` their groups by metric; see ``metrics.grouped``.
+    """
+
+    shape: Shape
+    scores: FloatArray
+    accepted: FloatArray
+    facts: Mapping[str, FloatArray]
+    images: NDArray[np.int64]
+    groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+
+    def take(self, rows: NDArray[np.intp]) -> Columns:
+        """Return the columns with these rows only."""
+        return Columns(
+            shape=self.shape,
+            scores=self.scores[rows],
+            accepted=self.accepted[rows],
+            facts={name: values[rows] for name, values in self.facts.items()},
+            images=self.images[rows],
+            groups={name: codes[rows] for name, codes in self.groups.items()},
+        )

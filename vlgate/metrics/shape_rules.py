@@ -17,7 +17,7 @@ from vlgate.metrics.measures import Measure, of_ties
 from vlgate.types import FloatArray, Ties
 
 if TYPE_CHECKING:
-    from vlgate.metrics.compute import Columns
+    from vlgate.metrics.measures import Columns
 
 BoolArray = NDArray[np.bool_]
 Texts = NDArray[np.object_]

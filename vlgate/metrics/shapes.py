@@ -18,7 +18,7 @@ from vlgate.metrics.shape_rules import BoolArray, Rule
 from vlgate.types import Case, FloatArray, Shape
 
 if TYPE_CHECKING:
-    from vlgate.metrics.compute import Columns
+    from vlgate.metrics.measures import Columns
 
 Pairs = tuple[tuple[int, int], ...]
 """Pairs of requests of a case, by their positions: the first should score higher than the second."""

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from vlgate.gates.decide import Coverage, Judged
 from vlgate.metrics.clusters import Clusters, clusters, image_of, recorded_clusters
-from vlgate.metrics.compute import Columns, metrics
-from vlgate.metrics.measures import group_codes
+from vlgate.metrics.compute import metrics
+from vlgate.metrics.measures import Columns, group_codes
 from vlgate.metrics.shapes import SHAPES
 from vlgate.record.controls import read_controls
 from vlgate.record.folder import AGAIN, CASES, METRICS, NAME_ANOTHER, RecordedRun, refuse_pipe

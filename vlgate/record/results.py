@@ -16,9 +16,9 @@ from vlgate.gates.records import Decision
 from vlgate.judging.answers import normal_answer
 from vlgate.judging.chance import chance
 from vlgate.judging.judged import Verdicts, verdicts_of
-from vlgate.metrics.compute import Columns, metrics, with_intervals
+from vlgate.metrics.compute import metrics, with_intervals
 from vlgate.metrics.macro import Gap, Mean, checklist_gaps, checklist_rows, valse_averages
-from vlgate.metrics.measures import GROUPED
+from vlgate.metrics.measures import GROUPED, Columns
 from vlgate.metrics.names import LOWER_IS_BETTER
 from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.variants import Evidence, measures, names

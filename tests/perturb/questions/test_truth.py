@@ -11,7 +11,7 @@ from evaluator import disagreements
 
 from vlgate.fixtures.scenes.scene_graphs import world_graphs
 from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.questions import TESTS, Corpus, Generator, shares
+from vlgate.perturb.questions import TESTS, Corpus, Generator, makeup
 from vlgate.sources.graphs.files import read_graphs
 
 REAL = Path(__file__).parents[4] / "shared/data/scene-graphs"
@@ -46,7 +46,7 @@ def agrees(pairs):
 
 
 def test_answers_about_drawn_scenes(drawn):
-    assert {(pair.test, pair.kind) for pair in drawn} == {(test, kind) for test in TESTS for kind in shares(test, SIZE)}
+    assert {(pair.test, pair.kind) for pair in drawn} == {(test, kind) for test in TESTS for kind in makeup(test, SIZE)}
     agrees(drawn)
 
 

@@ -18,11 +18,11 @@ import pytest
 from vlgate.fixtures.scenes.entry import CASES, SceneCase, SceneTask
 from vlgate.perturb.questions import MAKEUP
 from vlgate.sources.reading.source import ReadOptions
+from vlgate.sources.scenes import TASKS
 from vlgate.sources.scenes.made import QUESTIONS, make
 from vlgate.sources.scenes.scenes import (
     FILE,
     SHIPPED_SEED,
-    TASKS,
     contents,
     graphs,
     read,

@@ -16,8 +16,8 @@ from vlgate.perturb.ontology import Attribute, Noun, Ontology, Reading, default_
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs import formats
 from vlgate.sources.graphs.checks import MOST_OBJECTS, TOLERANCE, Checker, Faults, Mode, SizeOf
+from vlgate.sources.graphs.finding import find_graphs
 from vlgate.sources.graphs.formats import Words, words
-from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.graphs.stream import AGAIN, MOST_BYTES, members
 
 # Reading scene graphs: GQA's, Visual Genome's and a user's own; the format is detected from the file's content.

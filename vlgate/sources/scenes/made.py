@@ -14,7 +14,7 @@ from vlgate.perturb.question_tests import VISUAL
 from vlgate.perturb.questions import Corpus, Generator, Test
 from vlgate.sources.graphs.generated import GENERATED
 from vlgate.sources.graphs.question_cases import task_of
-from vlgate.sources.scenes.scenes import SHAPES
+from vlgate.sources.scenes import SHAPES
 from vlgate.types import Capability, Case, Task
 
 # The questions about the drawn scenes: one task per test that the generator makes.

@@ -7,16 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from vlgate import fixtures
 from vlgate.errors import DataError
 from vlgate.fixtures.scenes.draw import Drawing
-from vlgate.sources.graphs.generated import GENERATED
 from vlgate.sources.reading.source import ReadOptions, Source, TaskRow, shapes_of
-from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, Shape, Task, images_of
+from vlgate.sources.scenes import SHAPES, TASKS
+from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, Task, images_of
 
 if TYPE_CHECKING:
     from vlgate.fixtures.scenes.graph import Graph
@@ -175,23 +174,6 @@ def _request(image: LazyImage, text: str, choices: Sequence[str] | None = None) 
 
 # The tasks about the drawn scenes, which need no data folder.
 
-_FOILS = (
-    "existence plurality counting-balanced counting-small counting-adversarial relations depth action-replacement "
-    "actant-swap coreference foil-it attributes object-size object-location attribute-material attribute-size "
-    "attribute-state relation-action"
-).split()
-SHAPES: Mapping[str, Shape] = MappingProxyType(
-    {
-        **{f"scenes/{name}": "pair" for name in _FOILS},
-        "scenes/word-swap": "quad",
-        "scenes/active-passive": "active_passive_set",
-        "scenes/coordination": "set",
-        "scenes/relative-clause": "set",
-        **{f"scenes/{test}": "questions" for test in GENERATED},
-    },
-)
-"""The shape of each task, by id."""
-TASKS: tuple[str, ...] = tuple(SHAPES)
 SHIPPED_SEED = 0
 
 
