@@ -42,11 +42,12 @@ from vlgate.probes.controls.control import Controlled
 from vlgate.record import replies
 from vlgate.record.cases import read_cases
 from vlgate.record.comparison import finished_run
+from vlgate.record.digests import Digests, digest
 from vlgate.record.folder import read_run
 from vlgate.record.judging_again import judge_again
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options
-from vlgate.record.verdict import Digests, digest, read_verdict
+from vlgate.record.verdict import read_verdict
 from vlgate.report.exports import every_eval_ever, lm_eval
 from vlgate.report.exports.rows import csv_lines, exported, json_lines
 from vlgate.report.folder import write_figures, write_rows

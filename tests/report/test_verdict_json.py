@@ -12,11 +12,12 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from vlgate.asking.checks.check import Check
 from vlgate.gates.records import Decision, Gate
+from vlgate.record.digests import Digests, rows_digest
 from vlgate.record.json_files import canonical, write_verdict
 from vlgate.record.parquet import write_cases
 from vlgate.record.replies import UNASKED
 from vlgate.record.results import RunResult
-from vlgate.record.verdict import Digests, outcome_of, rows_digest
+from vlgate.record.verdict import outcome_of
 from vlgate.report.folder import write_figures
 
 SCHEMA = json.loads(files("vlgate.record").joinpath("verdict.schema.json").read_text(encoding="utf-8"))

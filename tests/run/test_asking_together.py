@@ -7,8 +7,8 @@ import pytest
 
 from vlgate.errors import OptionError
 from vlgate.metrics.compute import columns_of
+from vlgate.record.digests import digest
 from vlgate.record.options import Options
-from vlgate.record.verdict import digest
 from vlgate.run.planning import make_plan
 from vlgate.run.together import asked_together
 from vlgate.types import Ask, Case, Compare, LazyImage, Match, Task, images_of, text_of

@@ -8,7 +8,7 @@ import pytest
 
 from vlgate.audit.label_fixes import KNOWN, applied, disputed, fingerprint, place_of, read_disputes, reported
 from vlgate.errors import DataError
-from vlgate.record.verdict import digest
+from vlgate.record.digests import digest
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import read_tasks, shapes
 from vlgate.types import Ask, Case, LazyImage, Match, Task

@@ -22,9 +22,9 @@ from vlgate.models.checkpoints.device import check_device, check_dtype
 from vlgate.models.loading.registry import check, needs_images
 from vlgate.plugin import parse_options
 from vlgate.plugin.settings import LISTS, ours, typed
+from vlgate.record.digests import digest
 from vlgate.record.options import Options
 from vlgate.record.results_folder import take_folder
-from vlgate.record.verdict import digest
 from vlgate.run.planning import Plan, make_plan, read_gates
 
 if TYPE_CHECKING:

@@ -18,13 +18,14 @@ from vlgate import __version__
 from vlgate.gates.records import OUTCOMES, Decision
 from vlgate.record.comparison import Comparison, comparison_record
 from vlgate.record.controls import metric_record, of_one_task, of_run
+from vlgate.record.digests import Digests, thresholds_digests
 from vlgate.record.folder import SCHEMA
 from vlgate.record.judging_again import JudgedAgain
 from vlgate.record.model_card import CacheUse, ModelCard
 from vlgate.record.options import Options
 from vlgate.record.results import RunResult, TaskResult
 from vlgate.record.run_gates import FIRST_RUN
-from vlgate.record.verdict import VERDICT_SCHEMA, Digests, RunOutcome, outcome_of, thresholds_digests
+from vlgate.record.verdict import VERDICT_SCHEMA, RunOutcome, outcome_of
 from vlgate.record.whole_file import write_whole
 from vlgate.sources.scenes.scenes import SHIPPED_SEED, shipped_version
 

@@ -26,9 +26,9 @@ from vlgate.probes.controls.control import Controlled, of_task
 from vlgate.probes.explaining.record import Explained
 from vlgate.probes.shrink.record import Shrunk
 from vlgate.record.comparison import Comparison
+from vlgate.record.digests import Digests
 from vlgate.record.model_card import ModelCard
 from vlgate.record.options import Options, Shard
-from vlgate.record.verdict import Digests, outcome_of
 from vlgate.types import UNREADABLE, Ask, Case, Match, Metric, Task, Verdict, images_of, undrawn
 
 NOT_JUDGED = "no gate is judged: vlgate merge joins the parts and judges the gates"
@@ -126,11 +126,6 @@ class EndedRun:
     options: Options
     tasks: tuple[Task, ...]
     workers: int
-
-    @property
-    def status(self) -> int:
-        """The exit status: 0, or 1 if the run does not pass."""
-        return int(outcome_of(self.result, self.card).status > 0)
 
 
 def task_metrics(

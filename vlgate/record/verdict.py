@@ -1,21 +1,18 @@
-"""May the model of a run be released? The one decision, and the digests of what it was made from."""
+"""May the model of a run be released? The one decision, from a run or from its files."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b, sha256
-from json import JSONEncoder
 from typing import TYPE_CHECKING, Any, Literal
 
 from vlgate.gates.records import RELEASABLE, Decision, Outcome
-from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
 from vlgate.record.folder import METRICS, VERDICT, RecordedRun, content_of, held_to, refuse_other_schema
 from vlgate.record.replies import UNASKED
 from vlgate.record.schema import schema_of
-from vlgate.types import Ask, Case, Compare, Match, Request, Task, Verdict
+from vlgate.types import Verdict
 
 if TYPE_CHECKING:
     from vlgate.record.model_card import ModelCard
@@ -46,44 +43,6 @@ def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
     return content
 
 
-# A digest of a plan: two processes with the same digest ask the same requests, and judge them by the same truths.
-
-
-def digest(tasks: Iterable[Task]) -> str:
-    """Return a digest (32 hexadecimal digits) of the ids, texts, truths and image keys of all cases, in their order."""
-    whole = blake2b(digest_size=16)
-    for task in tasks:
-        whole.update(_one((task.id, task.shape, task.capability, str(len(task.cases)))))
-        for case in task.cases:
-            whole.update(_one(_parts(case)))
-    return whole.hexdigest()
-
-
-def _parts(case: Case) -> list[str]:
-    parts = [case.id, repr(case.truths)]
-    for request in case.requests:
-        parts += _of_request(request)
-    return parts
-
-
-def _of_request(request: Request) -> tuple[str, ...]:
-    if isinstance(request, Match):
-        return "Match", request.image.key, request.text
-    if isinstance(request, Ask):
-        return "ask", request.image.key, request.question, repr(request.choices)
-    if isinstance(request, Compare):
-        return "compare", *(image.key for image in request.images), request.question, repr(request.choices)
-    return "Read", "", request.text
-
-
-def _one(parts: Sequence[str]) -> bytes:
-    lengths = ",".join(map(str, map(len, parts)))
-    return ("\0".join((lengths, *parts)) + "\n").encode(errors="surrogatepass")
-
-
-# May the model of a run be released? The one decision, and the digests of what it was made from.
-
-_json = JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 Word = Literal["broken", "incomplete", "fail", "inconclusive", "pass", "not gated"]
 OK_STATUSES = (0, 5)
 """pytest's statuses of a session without a failed test: all passed, or none was collected."""
@@ -199,61 +158,6 @@ def _broken(lost: int, failed: Sequence[tuple[str, str]], *, crashed: bool) -> t
     reasons = [f"{lost:,} case{'s' if lost != 1 else ''} could not be scored"] if lost else []
     reasons += [f"the check {name} failed: {why}" for name, why in failed]
     return tuple(reasons) or (("a process of the run crashed, or its model could not be used",) if crashed else ())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Digests:
-    """Digests of what a verdict was made from, each with the name of its algorithm.
-
-    ``thresholds`` and ``must_hold`` are None without such a file. ``plan`` is that of all ids, texts, truths and image
-    keys; ``rows`` is explained in ``rows_digest``.
-    """
-
-    thresholds: str | None
-    must_hold: str | None
-    plan: str
-    rows: str
-
-
-def thresholds_digests(thresholds: Thresholds) -> dict[str, str | None]:
-    """Return the digest of a thresholds file and of its cases that must hold; None without such a file."""
-    held = thresholds.must_hold
-    return {
-        "thresholds": f"sha256:{thresholds.digest}" if thresholds.digest else None,
-        "must_hold": None if held is None else f"sha256:{held.digest}",
-    }
-
-
-def digests(thresholds: Thresholds, tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]]) -> Digests:
-    return Digests(
-        **thresholds_digests(thresholds),
-        plan=f"blake2b:{digest(tasks)}",
-        rows=rows_digest((task.id, verdicts.get(task.id, ())) for task in tasks),
-    )
-
-
-def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
-    """Return the SHA-256 of the judged rows: what each case contributes to the metrics, and what the model answered.
-
-    A row is a line of JSON with no spaces, ``["task","case","state",{"fact":"1.000000"},["answer",null]]``, in UTF-8
-    and with the facts sorted by name. Facts are texts with six decimals. Scores are left out: their last digits differ
-    between machines that judge every case alike.
-
-    ``verdicts``: the tasks in the order of the plan, each with the verdicts of its selected cases.
-    """
-    whole = sha256()
-    for task, verdicts_of_task in verdicts:
-        judged = verdicts_of(verdicts_of_task)
-        start, starts = _json(task), judged.starts
-        answers = ["null" if answer is None else _json(answer) for answer in judged.replies.answers]
-        facts: dict[int, str] = {}  # few, because cases share equal facts
-        for row, (case, state, one) in enumerate(zip(judged.cases, judged.states, judged.facts, strict=True)):
-            if id(one) not in facts:
-                facts[id(one)] = _json({name: f"{value:.6f}" for name, value in one.items()})
-            joined = ",".join(answers[starts[row] : starts[row + 1]] or ["null"] * len(case.requests))
-            line = f'[{start},{_json(case.id)},"{state}",{facts[id(one)]},[{joined}]]\n'
-            whole.update(line.encode("utf-8", "replace"))
-    return f"sha256:{whole.hexdigest()}"
 
 
 def unscored(verdicts: Sequence[Verdict]) -> bool:

@@ -14,12 +14,12 @@ from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
 from vlgate.record.comparison import FinishedRun, compare
+from vlgate.record.digests import digests
 from vlgate.record.judging_again import ABOUT_REPLIES
 from vlgate.record.options import Options, Shard, meant_folder
 from vlgate.record.parquet import case_table
 from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, judged_tasks_of, task_metrics
 from vlgate.record.run_gates import JudgedRun, decide_run, unjudged_gates
-from vlgate.record.verdict import digests
 from vlgate.run.examining import UNEXAMINED, examined, without_copies
 from vlgate.run.loading import blind_predictor
 from vlgate.run.planning import Plan, sample

@@ -17,13 +17,13 @@ from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import CONTROLLED
 from vlgate.record.comparison import FinishedRun, refuse_unlike
+from vlgate.record.digests import digest, thresholds_digests
 from vlgate.record.folder import REPLIES, RecordedPart, lines_of
 from vlgate.record.model_card import card_from
 from vlgate.record.options import Options
 from vlgate.record.replies import read_rows, unpack
 from vlgate.record.results import EndedRun, of_yes_or_no
 from vlgate.record.run_gates import failed_checks, refuse_blunt
-from vlgate.record.verdict import digest, thresholds_digests
 from vlgate.run.concluding import conclude
 from vlgate.run.loading import merged
 from vlgate.run.planning import Plan, empty_lines, make_plan, read_gates

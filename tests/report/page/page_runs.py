@@ -8,10 +8,10 @@ from vlgate.gates.records import Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.record.comparison import FinishedRun, compare, read_earlier
+from vlgate.record.digests import Digests
 from vlgate.record.parquet import case_table
 from vlgate.record.results import RunResult, judged_tasks_of, task_metrics
 from vlgate.record.run_gates import change_decisions
-from vlgate.record.verdict import Digests
 from vlgate.types import Ask, Batch, Compare, Prediction
 
 GATES = (

@@ -41,7 +41,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Return the exit status: 1 if a gate does not pass or a case could not be scored; nothing is written with 4."""
-    from vlgate.cli.after.merged_run import closing_lines, write_joined
+    from vlgate.cli.after.merged_run import closing_lines, status_of, write_joined
     from vlgate.run.merging import in_order, join
 
     _refuse_own_folder(given.parts, given.results)
@@ -53,7 +53,7 @@ def run(given: argparse.Namespace) -> int:
     joined = join(parts, options, earlier, own_thresholds=given.thresholds is not None)
     joined, problems = write_joined(joined, parts, os.environ.get("GITHUB_STEP_SUMMARY", ""))
     say(*closing_lines(joined, titled(joined.card.name, joined.card.weights), problems))
-    return joined.status
+    return status_of(joined)
 
 
 def _options(parts: Sequence[RecordedPart], given: argparse.Namespace) -> Options:

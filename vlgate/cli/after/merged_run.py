@@ -10,6 +10,7 @@ from vlgate.record.folder import ENVIRONMENT, RecordedPart
 from vlgate.record.json_files import environment_content
 from vlgate.record.results import EndedRun
 from vlgate.record.results_folder import take_folder
+from vlgate.record.verdict import outcome_of
 from vlgate.record.whole_file import write_whole
 from vlgate.report.ci.release import append_summary, release
 from vlgate.report.ci.trackers import check_trackers, log_to
@@ -40,10 +41,15 @@ def write_joined(joined: EndedRun, parts: Sequence[RecordedPart], job_page: str)
     return replace(joined, result=result), [line for line in said if line]
 
 
+def status_of(joined: EndedRun) -> int:
+    """Return the exit status: 0, or 1 if the run does not pass."""
+    return int(outcome_of(joined.result, joined.card).status > 0)
+
+
 def closing_lines(joined: EndedRun, model: str, problems: Sequence[str]) -> Iterator[str]:
     """Yield what the run prints at its end, as a session of pytest does."""
     found = release(joined.result, joined.card)
-    yield closing_text(joined.result, found, model, joined.status, Screen())
+    yield closing_text(joined.result, found, model, status_of(joined), Screen())
     yield results_line(joined.options)
     yield from problems
 
