@@ -1,4 +1,9 @@
-"""Write the files to start with into the current folder: thresholds.toml, my_model.py and a workflow for CI."""
+"""Write the files to start with into the current folder: thresholds.toml, my_model.py and a workflow for CI.
+
+They work as they stand: the model is the embedded one until you replace it. No file is overwritten, but for a
+thresholds.toml that is still as this command wrote it. With a data folder, by default the folder data, the gates are
+about its tasks. The workflow for GitHub has an action of its own; both compare each run with the last release.
+"""
 
 from __future__ import annotations
 

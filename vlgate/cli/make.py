@@ -98,7 +98,7 @@ def _make(wanted: Kind, given: argparse.Namespace) -> int:
             out=given.out,
             limit=given.limit,
             seed=given.seed,
-            form=cast(Literal["cases", "release"], given.format),
+            form=cast("Literal['cases', 'release']", given.format),
             faults="fail" if given.faults == "fail" else "leave out",
             images=given.images,
             overwrite=given.overwrite,

@@ -196,7 +196,7 @@ class _Parser:
             changes=tuple(rule for rule in rules if rule.compares),
             require=self.require(defaults),
             allowed=read_allowed(self.section("checks", content.get("checks", {})), self.wrong),
-            fail_correction=cast(Correction, correction),
+            fail_correction=cast("Correction", correction),
             must_hold=self.held(must_hold),
             acuity=read_acuity(self.section("acuity", content.get("acuity", {})), self.wrong),
         )

@@ -45,7 +45,7 @@ from vlgate.types import Task
 
 if TYPE_CHECKING:
     from vlgate.asking.predictor import ModelPredictor
-    from vlgate.plugin.run import Run
+    from vlgate.plugin.state import SessionState
 
 
 # Properties in ``--junitxml``: the figures of each gate, and the model and the suite of the run.
@@ -103,7 +103,7 @@ def _tell(config: pytest.Config, line: str) -> None:
 class Closing:
     """The end of one session; ``run`` is its state."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: SessionState) -> None:
         self.run = run
         self.correction = ""
         self.problems: list[str] = []

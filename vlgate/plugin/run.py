@@ -1,4 +1,4 @@
-"""The state of one pytest session: the plan, the replies and the decisions."""
+"""One pytest session, from its options to its exit status."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from vlgate.errors import ClusterEndedError, VlgateError, printable
-from vlgate.plugin import allure_link, parse_options
-from vlgate.plugin.asked import SHRINK, Asked
-from vlgate.plugin.collected import VERDICTS, Collected, ItemLedger, ItemSearch, batch_name, count_cases, rows_of
-from vlgate.plugin.ending import NO_MODEL, Ending, ExitGuard, escape_crash, flagged
-from vlgate.plugin.progress import Progress, announce, say_costs
+from vlgate.plugin import parse_options
+from vlgate.plugin.asked import SHRINK
+from vlgate.plugin.collected import VERDICTS, ItemLedger, ItemSearch, batch_name, count_cases, rows_of
+from vlgate.plugin.ending import NO_MODEL, escape_crash, flagged
+from vlgate.plugin.progress import Estimate, Progress
+from vlgate.plugin.state import SessionState
 from vlgate.record.replies import pack
 from vlgate.record.results_folder import nothing_run
 from vlgate.record.verdict import OK_STATUSES
@@ -23,13 +24,9 @@ from vlgate.sources.registry import shapes
 from vlgate.types import CAPABILITIES, Batch, Predictor
 
 if TYPE_CHECKING:
-    from vlgate.asking.pace import Pace
     from vlgate.asking.predictor import ModelPredictor
     from vlgate.plugin.closing import Closing
-    from vlgate.plugin.progress import Estimate
-    from vlgate.probes.shrink.record import Shrunk
-    from vlgate.record.model_card import ModelCard
-    from vlgate.record.results import RunResult
+    from vlgate.run.probing import Cost
 
 PACE = "vlgate_pace"
 _REQUIRED = (
@@ -38,27 +35,8 @@ _REQUIRED = (
 )
 
 
-class Run(Asked):
+class Run(SessionState):
     """One session. The process that the user started collects and judges; xdist's workers only score."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        super().__init__(config)
-        self.collected = Collected()
-        self.shrunk: dict[str, Shrunk] = {}
-        self.cards: list[ModelCard] = []
-        self.result: RunResult | None = None
-        self.progress: Progress | None = None
-        self.announcing = False
-        self.searched = 0  # how many cases are searched for the smallest change that breaks them
-        self.costs_said = False  # what the controls and the searches cost
-        self.pace: Pace | None = None  # of the model, until a report has taken it to the user's process
-        self.estimate: Estimate | None = None
-        self.ending = Ending()
-        self.exits = ExitGuard(config.pluginmanager)
-        self.refusal = 0  # the exit status of a run that did not pass
-        self.offered = False  # whether tests of the suite were collected, before -k and others deselect some
-        self.predictor: Predictor | None = None  # what the fixture 'model' gives the tests
-        self.allure = allure_link.connect(config)
 
     def start(self) -> None:
         """Check the options before any worker starts, in the process that the user started."""
@@ -283,3 +261,44 @@ class Run(Asked):
             bar = max(sizes) > 1 and reporter.isatty and self.config.get_verbosity() == 0
             self.progress = Progress(reporter, sum(sizes), bar=bar)
         self.progress.advance(cases)
+
+
+def costs_of(run: Run) -> list[Cost]:
+    """Return what each control of a run costs, about the tasks that are selected; a part of a run asks none."""
+    if not run.options.controls or run.options.shard is not None:
+        return []
+    from vlgate.run.probing import costs
+
+    asked = {batch.task.id for batch in run.collected.expected.values()}
+    return costs([task for task in run.plan.tasks if task.id in asked], run.options)
+
+
+def say_costs(run: Run) -> None:
+    """Say what the controls ask, before the first case is asked."""
+    reporter = run.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and not run.collects_only:
+        for cost in costs_of(run):
+            reporter.write_line(f"vlgate: {cost}")
+        if run.searched:
+            budget = run.options.shrink_budget
+            most = f"at most {run.searched * budget:,} requests, {budget:,} per case"
+            reporter.write_line(f"vlgate: searches for smallest changes: {run.searched:,} cases, {most}")
+
+
+def announce(run: Run, cases: int, seconds: float) -> Estimate:
+    """Say how long the run and its controls will take, if its model took some seconds for some cases.
+
+    Returns: the estimate, which may turn out wrong.
+    """
+    from vlgate.asking.pace import Pace
+
+    total = sum(len(batch.positions) for batch in run.collected.expected.values())
+    estimate = Estimate(Pace(cases=cases, seconds=seconds), total, int(run.config.getoption("numprocesses", None) or 1))
+    lines = [line for line in (estimate.line(), *map(estimate.more, costs_of(run))) if line]
+    reporter = run.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and lines:
+        if reporter._tw.width_of_current_line:  # noqa: SLF001  # pytest's letters are on this line
+            reporter.write_line("")
+        for line in lines:
+            reporter.write_line(line)
+    return estimate
