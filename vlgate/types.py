@@ -43,6 +43,11 @@ class LazyImage:
         """Hash the key only, because a run hashes each image about ten times."""
         return hash(self.key)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the image, or the one that it is a perturbation of, has a file; the file is not opened."""
+        return bool(self.where) and not self.where.startswith("#")  # "#" begins the name of a perturbation
+
 
 Recipe = tuple[object, ...]
 """What an image is made of: strings, numbers, None, recipes, and ``FileContent``."""

@@ -15,7 +15,6 @@ from types import MappingProxyType
 
 from vlgate.cli import add_folders, note, options_of, say
 from vlgate.errors import MissingImageError, OptionError
-from vlgate.images.files import is_there
 from vlgate.making.votes.form import (
     SIDE,
     Item,
@@ -127,7 +126,7 @@ def _check_out(out: Path) -> None:
 
 
 def _check_images(items: Sequence[Item]) -> None:
-    missing = {item.image.key: item for item in items if not is_there(item.image)}
+    missing = {item.image.key: item for item in items if not item.image.is_there}
     if missing:
         first, number = next(iter(missing.values())), len(missing)
         problem = f"is in no data folder, and {number - 1:,} other images are not, either; {first.case.origin} needs it"

@@ -88,15 +88,6 @@ def missing_image(key: str, looked: Sequence[Path]) -> LazyImage:
     return LazyImage(key=key, load=MissingLoad(key, tuple(looked)))
 
 
-def is_there(image: LazyImage) -> bool:
-    """Return whether an image, or the image that it is a perturbation of, has a file; the file is not opened.
-
-    >>> is_there(missing_image("1.jpg", [])), is_there(file_image("1.jpg", "data/1.jpg"))
-    (False, True)
-    """
-    return bool(image.where) and not image.where.startswith("#")  # "#" begins the name of a perturbation
-
-
 def image_size(path: Path | str) -> tuple[int, int] | None:
     """Return the width and height of the upright image in a file, from its header; None if it is not an image."""
     from PIL import ExifTags, Image

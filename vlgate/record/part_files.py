@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from vlgate import __version__
-from vlgate.images.files import is_there
 from vlgate.record.folder import DEFAULTS, PART, PART_SCHEMA, REPLIES, seal, sha
 from vlgate.record.json_files import environment_content
 from vlgate.record.replies import Rows
@@ -46,7 +45,7 @@ def images_digest(tasks: Iterable[Task]) -> str:
 
 
 def _size(image: LazyImage, sizes: dict[str, int]) -> int:
-    if not is_there(image):
+    if not image.is_there:
         return ABSENT
     return _of_file(image.where, sizes)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import ceil
 
 from vlgate.errors import MissingImageError, OptionError
-from vlgate.images.files import is_there
 from vlgate.types import Ask, Case, Compare, LazyImage, Request, Task, images_of
 
 # Count the images that are there before a model is loaded, and refuse a run that would fail for lack of them.
@@ -82,7 +81,7 @@ def looked_for(image: LazyImage) -> str:
 def _missing(case: Case) -> LazyImage | None:
     for request in case.requests:
         for image in images_of(request):
-            if not is_there(image):
+            if not image.is_there:
                 return image
     return None
 

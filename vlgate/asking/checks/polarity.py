@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from math import comb
 
 from vlgate.asking.checks.check import Check, CheckOutcome
-from vlgate.images.files import is_there
 from vlgate.seeds import generator
 from vlgate.types import Match, Prediction, Predictor, Request, Task, images_of
 
@@ -113,7 +112,7 @@ def _drawn(tasks: Sequence[Task], seed: int) -> list[Match]:
 
 
 def _shown(request: Request) -> bool:
-    return all(map(is_there, images_of(request)))
+    return all(image.is_there for image in images_of(request))
 
 
 def _known(tasks: Sequence[Task], drawn: Sequence[Match]) -> set[tuple[str, str]]:
