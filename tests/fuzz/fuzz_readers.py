@@ -87,9 +87,9 @@ def read_reply_rows(_, file):
     batch = Batch(task=task, positions=(0, 1, 2, 3), ties="strict")
     try:
         rows = replies.read_rows(json.loads(file.read_bytes()) if file.is_file() else None, batch)
+        judge(batch, replies.unpack(rows, batch))
     except (ValueError, RecursionError) as error:
         raise DataError(file, None, str(error), "run this part again") from None
-    judge(batch, replies.unpack(rows, batch))
 
 
 ROWS = {
