@@ -57,7 +57,8 @@ several comparisons, such as a set of four sentences, the lowest. A probe **solv
 a case if the score is at least 0.75, half-way from chance to certainty.
 
 - Everything is cross-fitted by image, in ten folds, and the probabilities are learnt from features that do not know the
-  fold either (nested cross-validation). Without nesting, the probes exceeded chance on random truths by 0.04 at 60 cases.
+  fold either (nested cross-validation). Without nesting, the probes exceeded chance on random truths by 0.04 at 60
+  cases.
 - Exact balance must not be learnt: if each of six words is true equally often, a word that is rarely
   true elsewhere is true here. So words and likely texts may only speak for a candidate, never against it, and a fold's
   weights count only if they raise the log-likelihood of the other folds by more than their number (Akaike
