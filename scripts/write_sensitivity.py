@@ -18,21 +18,24 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "sensitivity.md"
 INTRODUCTION = """\
 # What the tasks catch
 
-A test of word order is worth something only if a model that ignores word order fails it, and if a model that ignores
-colours passes. `vlgate sensitivity` shows this for the drawn tasks. It asks each of them of models with one defect:
+```console
+vlgate sensitivity --seed 0,1,2 --out DIR
+```
 
-- the `reader`, a model that parses each text by itself and looks at the scene graph that the image is drawn from, with
-  one faculty broken: what it takes a text to say, what it sees of a scene, or which words it knows;
+A test of word order is worth something only if a model that ignores word order fails it, and a model that ignores
+colours passes. `vlgate sensitivity` shows this for each drawn task with models that have one defect:
+
+- the `reader`, a model that parses each text by itself and looks at the image's scene graph, with one faculty broken:
+  parsing, perception of the scene, or vocabulary;
 - models that do not look at the image.
 
-`claims.toml` says which faculties each task needs. A task must catch the defects of these faculties, and no others. It
-catches a defect if the whole 95 % interval of its main metric is at most 0.95 of the figure of the intact reader, which
-is 1. If the figure is below 1 and the interval reaches above 0.95, nobody knows: such cells have a question mark. Of
-what only some of its cases need, a task claims nothing.
+`claims.toml` claims the faculties that each task needs. A task must catch the defects of these faculties, and no
+others. It catches a defect if the whole 95 % interval of its main metric is at most 0.95 of the figure of the intact
+reader, which is 1. A figure below 1 with an interval that reaches above 0.95 decides nothing, and has a question mark.
+A task claims no faculty that only some of its cases need.
 
-`vlgate sensitivity` ends with status 1 if a cell is not as claimed, and `--out DIR` writes a heat map. `--seed 0,1,2`
-does so for several seeds: the claims hold on each of these. Each model runs by its name, too: `--model=reader`,
-`--model=defect:colour-blind`.
+The status is 1 if a cell is not as claimed; the claims hold on each of several seeds. `--out DIR` writes a heat map.
+Each model runs by its name, too: `--model=reader`, `--model=defect:colour-blind`.
 
 A defect that no task claims to catch is a gap of the drawn tasks: none of them names a thing by a synonym.
 
@@ -54,8 +57,8 @@ What released benchmarks need is on [a page of its own](benchmarks/needs.md).
 
 ## The matrix
 
-The main metric of each task for each defect, seed 0. A dot is the figure of the intact model, which stands with its
-interval behind the name of the task. Below are the intervals of all other cells.
+The main metric of each task for each defect, seed 0. A dot is the figure of the intact model, printed with its
+interval behind the task's name. Below are the intervals of all other cells.
 
 ```text
 {matrix}

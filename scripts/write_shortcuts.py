@@ -30,9 +30,13 @@ QUOTED = 32
 PAGE_TEXT = """\
 # Text shortcuts
 
-Which cases are solved without the image? `vlgate shortcuts` asks three probes that read texts only, case by case.
-[The guide](guides/text-shortcuts.md) shows it on a run, with the metric over the cases that nobody solves blind, and
-the file of disputes for label errors. Nothing of it runs by default.
+```console
+vlgate shortcuts RUN
+```
+
+`vlgate shortcuts` asks three text-only probes which cases are solved without the image.
+[The guide](guides/text-shortcuts.md) shows it on a run, with the metric over the cases that no probe solves, and
+the file of disputes for label errors. No run does this by default.
 
 ## The probes
 
@@ -40,67 +44,67 @@ the file of disputes for label errors. Nothing of it runs by default.
 |---|---|---|
 | `words` | words and pairs of neighbours | naive Bayes, the text-only baseline of every run |
 | `form` | length, rare words, numbers, negations, punctuation marks, "a" before a vowel | 14 marks of the text |
-| | what the text has in common with the others about its image, its place in the alphabet | 4 comparisons |
-| `likelihood` | how likely the text is | a causal language model: see below |
+| | overlap with the other texts about its image, its place in the alphabet | 4 comparisons |
+| `likelihood` | likelihood of the text | a causal language model: see below |
 
-Of a question, `form` reads its words and the order of its choices. `likelihood` takes trigrams of the true texts about
+Of a question, `form` reads the words and the order of choices. `likelihood` takes trigrams of the true texts about
 other images, interpolated with fixed weights (Jelinek and Mercer 1980). `--lm NAME` takes a causal model of
-transformers in their place, from a repository or a folder: it knows more language than the data hold.
+transformers instead, from a repository or a folder: it knows more language than the data hold.
 
-A conditional logit model (McFadden 1974) turns what a probe finds into the probability of each candidate: the caption
-and the foil, or the answers to a question. The **score** of a case is the probability of the truth, from 0 to 1; of a
-case with several comparisons, such as a set of four sentences, it is that of the least certain one. A probe **solves**
+A conditional logit model (McFadden 1974) turns a probe's features into the probability of each candidate: caption
+and foil, or the answers to a question. The **score** of a case is the probability of the truth, from 0 to 1; of
+several comparisons, such as a set of four sentences, the lowest. A probe **solves**
 a case if the score is at least 0.75, half-way from chance to certainty.
 
-- Everything is cross-fitted by image, in ten folds: no case of an image is in the training data of another one of it.
-  The probabilities are learnt from findings that do not know the fold either (nested cross-validation). Without
-  that, the probes came out above chance on random truths, by 0.04 at 60 cases.
-- What is balanced exactly must not be learnt from: if each of six words is true equally often, a word that is rarely
-  true elsewhere is true here. So words and likely texts may only speak for a candidate, never against it, and the
-  weights of a fold count only if they raise the log-likelihood of the other folds by more than their number (Akaike
-  1974). Without that, `likelihood` reached 0.71 of such a task of 40 cases.
-- With random truths, and with truths that are balanced exactly over two to twelve words, the probes are at chance
-  (within 0.02 at 40 to 1,000 cases: `benchmarks/shortcuts_at_chance.py`). Their probabilities then stay near those of
-  guessing, so that they solve next to nothing.
+- Everything is cross-fitted by image, in ten folds, and the probabilities are learnt from features that do not know the
+  fold either (nested cross-validation). Without nesting, the probes exceeded chance on random truths by 0.04 at 60
+  cases.
+- Exact balance must not be learnt: if each of six words is true equally often, a word that is rarely
+  true elsewhere is true here. So words and likely texts may only speak for a candidate, never against it, and a fold's
+  weights count only if they raise the log-likelihood of the other folds by more than their number (Akaike
+  1974). Without that, `likelihood` reached 0.71 on such a task of 40 cases.
+- With random truths, and with truths balanced exactly over two to twelve words, the probes are at chance
+  (within 0.02 at 40 to 1,000 cases: `benchmarks/shortcuts_at_chance.py`), and solve next to nothing.
   The column *by luck* has the share that at least one probe solves if the truths of the same texts are drawn at random.
 - A task with fewer than ten images has no folds, and no scores.
-- In a 2x2 such as Winoground's, each caption is true of one image and false of the other. So whatever a probe prefers,
-  it is wrong about one of the two images, and no case is solved.
+- In a 2x2 such as Winoground's, each caption is true of one image and false of the other, so a text preference is
+  wrong about one of the two images, and no case is solved.
 
 ## Cases that nobody solves blind
 
-`vlgate shortcuts RUN` prints the metric of a run over all cases, over those that no probe solves, and over those of
-which no probe is sure. To choose cases because a probe fails on them is a selection. It costs a model nothing that does
-not follow the texts: a model that guesses stays at chance (a test holds it). But the cases that a probe gets *wrong*
-stay, while those that it solves go. So text alone reaches less there than on all cases, and may be below chance, and so
-may a model with the same habits. The column *text alone* has what the best probe reaches on the same cases. The third
-line does not have this effect: what a probe is sure of is left out there, whether it is right or wrong.
+`vlgate shortcuts RUN` prints the metric of a run over three sets of cases: all, those that no probe solves, and those
+without a sure probe.
+
+The second set is a selection. A model that ignores text artefacts is not penalised: a guessing model stays at chance
+(a test holds it). But cases that a probe gets *wrong* stay while solved ones go, so text alone, and a model with the
+same habits, reaches less there, maybe below chance. The column *text alone* has the best probe's figure on the
+same cases. The third set drops a probe's sure cases whether right or wrong, and has no such effect.
 
 ## What was found
 
 <!-- Written by scripts/write_shortcuts.py; change the code, then run it. -->
 
-The released data at hand, which are parts of the benchmarks: {counts}. Of a task
+Available parts of the benchmarks: {counts}. Of a task
 with more than {limit:,} cases, as many are drawn at random.
 
 ```console
 python scripts/write_shortcuts.py --data DIR
 ```
 
-*Right* is what a probe gets right of the cases as a whole, with its 95 % interval. *Solved* is the share of cases that
-at least one probe, all three, and none of them solve.
+The column of a probe has its accuracy on all cases, with the 95 % interval. *any*, *all three* and *none* have the
+share of cases that at least one probe, all three, and no probe solve.
 
 {table}
 
 {not_run}
 
-Winoground's captions are not at hand, because its release is gated. As in every 2x2, no case of it can be solved by
+Winoground's captions are missing, because its release is gated. As in every 2x2, no case can be solved by
 text alone: `scenes/word-swap`, the drawn task of its shape, has {swaps}.
 
 ## The surest cases
 
-The case of each task that all three probes together are most certain of, and the words that only its true and only its
-false text has.
+The case of each task with the highest combined certainty of all three probes, and the words that only its true and
+only its false text has.
 
 {examples}
 """

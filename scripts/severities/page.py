@@ -7,19 +7,17 @@ from severities.structure import READABLE
 TEXT = """\
 # Severities
 
-Nine perturbations of images have severities from 1 to 5, after ImageNet-C (Hendrycks and Dietterich 2019). A miss on a
-perturbed image says something about a model only if the image can still be read. So every severity is one at which it
-can, and the higher one is the harder one.
+Nine perturbations of images have severities from 1 to 5, after ImageNet-C (Hendrycks and Dietterich 2019). Each
+severity leaves the image readable, so a miss tells something about the model; higher severities are harder.
 
 <!-- Written by scripts/write_severities.py; change the code, then run it. -->
 
 ## What can still be read
 
-Contact sheets of perturbed images were read by a model that had not seen the originals: things of the drawn scenes
-were named, and photographs of COCO were described; then the answers were compared with the scene graph and with COCO's
-captions. The samples are small. At severity 4 and 5 of ImageNet-C's contrast, and at severity 5 of its two blurs, a
-third of the photographs or more could not be described, or a quarter of the things not be named. These severities were
-replaced.
+A model that had not seen the originals read contact sheets of perturbed images: it named things of the drawn scenes
+and described photographs of COCO. Its answers were compared with the scene graph and with COCO's captions. The samples
+are small. Severities at which a third of the photographs or more could not be described, or a quarter of the things
+not be named, were replaced: 4 and 5 of ImageNet-C's contrast, and 5 of its two blurs.
 
 | perturbation | strength | things named | photographs described | now |
 |---|---|---|---|---|
@@ -39,13 +37,13 @@ replaced.
 | shot-noise | severity 5 | 20 of 20 | | as it was |
 | brightness, jpeg | severity 5 | 16 of 16 | | as it was |
 
-A number stands for this in the tests: the structure that the drawn scenes and the perturbed ones have in common (the
+The tests hold a number instead: the structure common to the drawn scenes and the perturbed ones (the
 contrast and structure of SSIM, Wang et al. 2004, in `scripts/severities/structure.py`). It falls with each severity,
-and stays above {readable:.2f}, as none of the severities 5 that were replaced does. A rotation moves the structure and
+and stays above {readable:.2f}, unlike that of each replaced severity 5. A rotation moves the structure and
 leaves it whole; at severity 5, 2 % of the drawn things lose more than half of themselves at the edge.
 
-The tasks of the suite use none of these: `visual-inv` hides the background with `blur3`, `blur6`, `blur9`, `mask` and
-`crop`, which leave what the question is about as it was.
+The suite's tasks use none of these: `visual-inv` hides the background with `blur3`, `blur6`, `blur9`, `mask` and
+`crop`, which leave the objects of the question intact.
 
 ## Accuracy
 
@@ -54,15 +52,15 @@ are those of `existence`, `foil-it`, `attributes` and `attribute-state`, and cha
 
 ![Accuracy over severity, for each perturbation](images/severities.svg)
 
-Each figure is `acc_r` with its 95 % interval. The last column has the pairs of severities with a rise: the model does
-significantly better at the higher one (McNemar's exact test, at 5 % for all fifteen pairs of a curve together).
+Each figure is `acc_r` with its 95 % interval. The last column lists rises: pairs of severities with significantly
+better figures at the higher one (McNemar's exact test, at 5 % for all fifteen pairs of a curve together).
 
 | model | perturbation | 0 | 1 | 2 | 3 | 4 | 5 | rises |
 |---|---|---|---|---|---|---|---|---|
 {curves}
 
-The trained models lose images that can be read. `tiny-lxmert` finds its regions by how they differ from the
-background, so that it is at chance from the first severity of contrast on. At the severities 4 and 5 of Gaussian
+The trained models fail on readable images. `tiny-lxmert` finds regions by their contrast with the
+background, so it is at chance from the first severity of contrast on. At the severities 4 and 5 of Gaussian
 noise it is near chance, as in shot noise from 3 on. `tiny-clip` sees images reduced to 192 x 192 pixels, which
 pixelation and JPEG hardly change.
 
