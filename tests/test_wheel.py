@@ -49,7 +49,7 @@ def test_the_top_level_is_ours_alone(wheel):
     assert "vlgate/sources/published/valse.toml" in names
     assert {f"vlgate/cli/ci/{name}.yml" for name in ("action", "workflow", "gitlab")} <= set(names)
     assert {f"vlgate/report/page/page.{kind}" for kind in ("html", "css", "js")} <= set(names)
-    assert "fixtures/session.py" in names
+    assert "vlgate/fixtures/session.py" in names
     assert "vlgate/fixtures/checkpoints/tiny-lxmert/model.safetensors" in names
     assert "vlgate/fixtures/checkpoints/tiny-clip/open_clip_model.safetensors" in names
     assert not [name for name in names if name.endswith("conftest.py")]
