@@ -15,7 +15,6 @@ from own_case_lines import IMAGES, PAIR, QUAD, problem, tasks, write
 from PIL import Image
 
 from vlgate.errors import DataError, ImageError, MissingImageError, NoReplyError
-from vlgate.images.files import is_there
 from vlgate.making.votes.outcome import row_of
 from vlgate.models import load
 from vlgate.types import recipe_of
@@ -284,7 +283,7 @@ def test_an_image_may_be_a_data_uri(tmp_path, written):
     assert (found["p"].load().size, found["p"].load().getpixel((0, 0))) == ((4, 3), (255, 0, 0))
     assert re.fullmatch("data-[0-9a-f]{16}", found["p"].key)
     assert found["p"].key != found["q"].key
-    assert is_there(found["p"])
+    assert found["p"].is_there
     assert recipe_of(found["p"]) != recipe_of(found["q"])
 
 
