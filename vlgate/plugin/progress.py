@@ -63,9 +63,6 @@ def spoken(seconds: float) -> str:
     return f"{value:.0f} {unit}" if value >= 10 else f"{value:.1f} {unit}"
 
 
-# What is said before and during the cases: how long the run takes, and what its controls ask beside it.
-
-
 # The progress of a long run: a bar in a terminal, plain lines in a log.
 
 _EVERY = 15.0  # seconds between two plain lines

@@ -144,8 +144,6 @@ def _split(task: str, part: str, metrics: Mapping[str, Mapping[str, Any]]) -> Pr
     )
 
 
-# Remarks on the figures, in sentences: averages, flaws of the data, shortcuts, published figures.
-
 # what the error rates of the gates stand on
 ASSUMED = (
     "simulated; assumes independent gates, and new samples of as many cases; in brackets: the rates of 80 % of the "

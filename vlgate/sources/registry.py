@@ -60,8 +60,6 @@ def _data_files(folder: Path) -> Iterator[Path]:
             yield file
 
 
-# The sources of tasks.
-
 # Their records by name: a source is imported only when the shapes of its tasks are asked for.
 SOURCES: Mapping[str, str] = {
     "carets": "vlgate.sources.benchmarks.carets:CARETS",

@@ -193,9 +193,6 @@ def _screened(one: object) -> Iterator[str]:
         yield one.caption
 
 
-# The texts: captions of COCO, answered questions of Visual7W, dialogs of VisDial, or JSON lines of them.
-
-
 # Captions: COCO's ``captions_*.json``, or JSON lines of ``{"image", "caption"}``, perhaps with ``"id"``.
 
 _COCO = "name a file of COCO's captions, with the lists images and annotations"

@@ -112,6 +112,3 @@ class Explained:
 
     explanations: tuple[Explanation, ...] = ()
     lacking: str = ""
-
-
-# What a model may offer in addition, so that it can be explained in its own terms.

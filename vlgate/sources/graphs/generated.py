@@ -1,4 +1,4 @@
-"""Tasks made from the scene graphs in the data folders, found here and read only when a task is wanted."""
+"""Tasks made from the scene graphs in the data folders, which are read only when a task is wanted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from vlgate.perturb.question_tests import BEYOND, TESTS, Test
 from vlgate.sources.graphs.finding import find_graphs
 from vlgate.sources.reading.source import ReadOptions, Source
 from vlgate.types import Shape, Task
-
-# Finding scene graphs in data folders; apart from reading them, because every run on a data folder needs it.
 
 
 # Tasks made from the scene graphs in the data folders: the six tests of CARETS, and two more.
