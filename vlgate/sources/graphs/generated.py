@@ -9,7 +9,6 @@ from vlgate.sources.graphs.finding import find_graphs
 from vlgate.sources.reading.source import ReadOptions, Source
 from vlgate.types import Shape, Task
 
-
 # Tasks made from the scene graphs in the data folders: the six tests of CARETS, and two more.
 #
 # The six are from Jimenez et al. 2022, section 4.
