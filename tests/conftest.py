@@ -18,6 +18,10 @@ OUTSIDE = [name for name in os.environ if name.startswith("VLGATE_") and name !=
 OUTSIDE += ["CI", "COLUMNS", "GITHUB_STEP_SUMMARY", "PYTEST_ADDOPTS"]
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes seconds and checks what quicker tests touch; left to make test-all")
+
+
 def pytest_sessionstart():
     """Remove the variables before the first fixture of any scope; workers inherit what is left."""
     for name in OUTSIDE:

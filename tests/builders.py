@@ -1,0 +1,73 @@
+"""What the tests of many rooms build: images, cases, tasks, verdicts, and the rows of a table beside a test.
+
+Import them by name: ``from builders import image, pair_case, task_of, table``.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vlgate.judging.verdicts import judge
+from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
+
+
+def image(key):
+    """An image that fails the test if it is decoded."""
+    return LazyImage(key=str(key), load=lambda: pytest.fail(f"image {key} was decoded"), where=str(key))
+
+
+def coloured(key, colour=(200, 30, 30), size=(8, 6)):
+    """An image of one colour."""
+
+    def load():
+        from PIL import Image
+
+        return Image.new("RGB", size, colour)
+
+    return LazyImage(key=str(key), load=load, where=str(key))
+
+
+def noise(seed, size=(8, 8)):
+    """An image of random pixels, the same for a seed."""
+
+    def load():
+        from PIL import Image
+
+        return Image.fromarray(np.random.default_rng(seed).integers(0, 256, (*size, 3), dtype=np.uint8))
+
+    return LazyImage(key=f"{seed}.jpg", load=load, where=f"{seed}.jpg")
+
+
+def pair_case(number, caption="a red cup", foil="a red cat", picture=None, **how):
+    """A caption and its foil beside one image."""
+    shown = picture or image(f"{number}.jpg")
+    requests = (Match(image=shown, text=caption), Match(image=shown, text=foil))
+    return Case(id=f"pair {number}", requests=requests, truths=(True, False), **how)
+
+
+def question_case(number, question="Is it red?", truth="yes", choices=("yes", "no"), picture=None, **how):
+    """A question about one image."""
+    asked = Ask(image=picture or image(f"{number}.jpg"), question=question, choices=choices)
+    return Case(id=f"question {number}", requests=(asked,), truths=(truth,), **how)
+
+
+def task_of(cases, task="x/pairs", capability="foil", shape="pair", **how):
+    return Task(id=task, capability=capability, shape=shape, cases=tuple(cases), **how)
+
+
+def judged(task, replies, **how):
+    """The verdicts of a task's first cases, from one list per case with one dictionary per request."""
+    predictions = {
+        request: Prediction(request=request, **reply)
+        for case, given in zip(task.cases, replies, strict=False)
+        for request, reply in zip(case.requests, given, strict=True)
+    }
+    return judge(Batch(task=task, positions=tuple(range(len(replies))), **how), predictions)
+
+
+def table(path):
+    """The rows of a tab-separated file without its first line; ``none`` is None and the sign U+23CE a line break."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()[1:]
+    cells = [line.replace("\u23ce", "\n").split("\t") for line in lines]
+    return [tuple(None if cell == "none" else cell for cell in row) for row in cells]
