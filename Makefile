@@ -5,16 +5,19 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 export HF_HUB_OFFLINE ?= 1
 # Small models of the tests are some ten times slower when each of several workers starts as many threads as there are cores.
-test: export OMP_NUM_THREADS ?= 1
+test test-all: export OMP_NUM_THREADS ?= 1
 train: export OMP_NUM_THREADS := 1
 
-.PHONY: gate test lint docs sensitivity bench train clean
+.PHONY: gate test test-all lint docs sensitivity bench train clean
 
 gate: $(VENV)/.core        ## run the suite on the default model and the drawn scenes, write the report
 	$(BIN)/python -m pytest --results=results/gate --overwrite --alluredir=results/gate/allure --clean-alluredir -q
 
-test: $(VENV)/.dev         ## run the project's own tests
-	$(BIN)/python -m pytest tests -q -n auto --dist worksteal
+test: $(VENV)/.dev         ## run the project's own tests, without the slow ones
+	$(BIN)/python -m pytest tests -q -n auto --dist worksteal -m "not slow"
+
+test-all: test             ## those, then the slow ones: guides word by word, faults, mutants, the browser, large simulations
+	$(BIN)/python -m pytest tests -q -n auto --dist worksteal -m slow
 
 lint: $(VENV)/.dev         ## style, types, and whether docs/reference is what the code says
 	$(BIN)/ruff check --output-format concise .
