@@ -13,8 +13,11 @@ REFUSED = {1, 2, 4}
 
 
 def of(**kind):
-    found = [one for one in models() if all(getattr(one, name) == value for name, value in kind.items())]
-    return pytest.mark.parametrize("model", [one.name for one in found])
+    """The models of a kind; all but the first of each module are slow."""
+    names = [model.name for model in models() if all(getattr(model, key) == value for key, value in kind.items())]
+    first = {name.partition(":")[0]: name for name in reversed(names)}.values()
+    marks = {name: () if name in first else (pytest.mark.slow,) for name in names}
+    return pytest.mark.parametrize("model", [pytest.param(name, marks=marks[name]) for name in names])
 
 
 @of(good=True, alone=False)

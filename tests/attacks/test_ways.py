@@ -21,8 +21,24 @@ def run(request):
     return start
 
 
+QUICK = {
+    "keyword",
+    "conftest-skips",
+    "quick",
+    "half-suite",
+    "passes-all",
+    "ends-status",
+    "load",
+    "images-cut",
+    "no-gates",
+}
+"""One way of each group; the others are slow."""
+
+
 def ways(*left_out):
-    return pytest.mark.parametrize("way", [pytest.param(way, id=way.name) for way in WAYS if way.name not in left_out])
+    slow = {name: () if name in QUICK else (pytest.mark.slow,) for name in (way.name for way in WAYS)}
+    shown = [pytest.param(way, id=way.name, marks=slow[way.name]) for way in WAYS if way.name not in left_out]
+    return pytest.mark.parametrize("way", shown)
 
 
 @ways()

@@ -172,6 +172,7 @@ def test_the_guides_are_these():
     assert [guide.stem for guide in GUIDES] == NAMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guide", FOLLOWED, ids=lambda guide: guide.stem)
 def test_guide_works_word_by_word(guide, tmp_path):
     ran = 0
@@ -193,6 +194,7 @@ def test_block_that_needs_something_from_outside(block):
     pytest.skip(f"not run: {block.skipped}")
 
 
+@pytest.mark.slow
 def test_the_image_shows_what_the_terminal_prints(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "scripts")
     import write_readme_image

@@ -20,5 +20,6 @@ def test_every_kind_has_an_example(script):
     assert set(script.INPUTS) == set(script.KINDS)
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_kinds_make(script):
     assert script.PAGE.read_text(encoding="utf-8") == script.page(), "run: python scripts/write_phenomena.py"

@@ -117,6 +117,7 @@ def test_the_schema_is_one():
     Draft202012Validator.check_schema(SCHEMA)
 
 
+@pytest.mark.slow
 def test_a_run_of_the_embedded_scenes_fits(run):
     written = run("--limit=3")
     VALIDATOR.validate(written)
