@@ -1,4 +1,7 @@
-"""The command line ``vlgate``, for work around a test run: list models, make questions, find image regions."""
+"""The command ``vlgate``: one module per command, which parses its options and hands over to a room.
+
+It never computes, decides or formats a figure itself; a user's error ends with status 4 and one message.
+"""
 
 from __future__ import annotations
 
