@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.judging.answers import normal_choice
-from vlgate.judging.readings import right_answers
+from vlgate.judging.verdicts import right_answers
 from vlgate.metrics.guessing import Odds
 from vlgate.metrics.measures import GROUPED, group_codes
 from vlgate.metrics.shape_rules import YES

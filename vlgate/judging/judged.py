@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from math import isnan
 from operator import is_
 from typing import overload
@@ -15,7 +14,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.compute import columns_of
+from vlgate.metrics.compute import columns_of, starts_of
 from vlgate.metrics.measures import Columns
 from vlgate.metrics.sentences import CaseReplies
 from vlgate.metrics.shapes import SHAPES
@@ -280,17 +279,6 @@ class Verdicts(Sequence[Verdict]):
 
     def _places(self, row: int) -> range:
         return range(self.starts[row], self.starts[row + 1])
-
-
-def starts_of(cases: Sequence[Case]) -> Sequence[int]:
-    """Return the place of the first request of each case, and the place behind the last request."""
-    sizes = {len(case.requests) for case in cases}
-    width = max(sizes, default=1)
-    return (
-        range(0, width * len(cases) + 1, width)
-        if len(sizes) < 2
-        else [0, *accumulate(len(case.requests) for case in cases)]
-    )
 
 
 def verdicts_of(verdicts: Sequence[Verdict]) -> Verdicts:

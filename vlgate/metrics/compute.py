@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -49,10 +50,11 @@ def columns_of(
     number = {key: row for row, key in enumerate(shared)}
     rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
     names = dict.fromkeys(fact for one in shared.values() for fact in one)
+    starts = starts_of(cases)
     return Columns(
         shape=shape,
-        scores=in_rows(cases, scores),
-        accepted=in_rows(cases, accepted),
+        scores=in_rows(starts, scores),
+        accepted=in_rows(starts, accepted),
         facts={name: _array([one.get(name) for one in shared.values()])[rows] for name in names},
         images=clusters(case_clusters(cases)).codes,
         groups=group_codes([case.tags for case in cases]),
@@ -136,15 +138,23 @@ def _statistics(cases: Columns) -> dict[str, Measure]:
     return found | {name: measure for name, measure in overall if measure is not None}
 
 
-def in_rows(cases: Sequence[Case], values: FloatArray) -> FloatArray:
+def starts_of(cases: Sequence[Case]) -> Sequence[int]:
+    """Return the place of the first request of each case, and the place behind the last request."""
+    sizes = {len(case.requests) for case in cases}
+    if len(sizes) > 1:
+        return [0, *accumulate(len(case.requests) for case in cases)]
+    width = max(sizes, default=1)
+    return range(0, width * len(cases) + 1, width)
+
+
+def in_rows(starts: Sequence[int], values: FloatArray) -> FloatArray:
     """Return one row per case, of shape (n, k), from the values of all requests; NaN behind the last one of a case."""
-    sizes = np.fromiter((len(case.requests) for case in cases), dtype=np.intp, count=len(cases))
-    most = int(sizes.max(initial=0))
-    if bool((sizes == most).all()):
-        return values.reshape(len(cases), most)
-    found = np.full((len(cases), most), np.nan)
-    found[np.arange(most) < sizes[:, None]] = values
-    return found
+    if isinstance(starts, range):
+        return values.reshape(len(starts) - 1, starts.step)
+    sizes = np.diff(starts)
+    rows = np.full((len(sizes), int(sizes.max())), np.nan)
+    rows[np.arange(rows.shape[1]) < sizes[:, None]] = values
+    return rows
 
 
 def _array(values: Sequence[float | bool | None]) -> FloatArray:
