@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, recall_score, roc_auc_score
 
-from vlgate.metrics.measures import estimate, wins
+from vlgate.metrics.measures import wins
 from vlgate.metrics.score_rules import PAIR_METRICS, pair_case_metrics, pair_statistics
 from vlgate.metrics.stats import area
 
@@ -29,7 +29,7 @@ def found(scores, accepted, ties="strict"):
     values = {name: column[np.isfinite(column)] for name, column in pair_case_metrics(scores, accepted, ties).items()}
     means = {name: float(column.mean()) for name, column in values.items() if name != "tied" and column.size}
     others = pair_statistics(scores, accepted)
-    return means | {name: estimate(one).value for name, one in others.items()}
+    return means | {name: one.of(None, 0.95).value for name, one in others.items()}
 
 
 def labelled(columns):

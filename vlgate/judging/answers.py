@@ -58,37 +58,28 @@ def normal_answer(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def normal_choice(text: str, choices: tuple[str, ...]) -> str:
-    """Return the normal form of a choice; of choices with equal normal forms, the choice itself.
-
-    >>> normal_choice("Red.", ("red", "blue")), normal_choice("C!", ("C", "C!")), normal_choice("C", ("C", "C!"))
-    ('red', 'C!', 'C')
-    """
+    """Return the normal form of a choice; of choices with equal normal forms, the choice itself."""
     normal = normal_answer(text)
     alike = {choice for choice in choices if normal_answer(choice) == normal}
     return text if len(alike) > 1 and text in alike else normal
 
 
 def read_reply(answer: str, question: Ask | Compare) -> str | None:
-    """Return the choice that the answer to a question names, as ``read_answer``.
-
-    Without choices, it is the announced answer, or the reply without thoughts and special tokens; None if it is empty.
-    """
+    """Return the choice that the answer to a question names, as ``read_answer``."""
+    # Without choices, it is the announced answer, or the reply without thoughts and special tokens; None if it is
+    # empty.
     if not question.choices:
-        return _free_answer(answer)
+        text = own_turn(answer) or ""
+        inner = announced(text)
+        text = text if inner is None else inner
+        lines = {line for line, _ in announced_lines(text)}
+        text = lines.pop() or text if len(lines) == 1 else text
+        return text if normal_answer(text) else None
     aliases = question.aliases if isinstance(question, Ask) else ()
     exact = _reader(question.choices, aliases).plain.get(answer)
     if exact is not None:
         return exact
     return read_answer(answer, question.choices, aliases=aliases or listed_aliases(question.question, question.choices))
-
-
-def _free_answer(reply: str) -> str | None:
-    text = own_turn(reply) or ""
-    inner = announced(text)
-    text = text if inner is None else inner
-    lines = {line for line, _ in announced_lines(text)}
-    text = lines.pop() or text if len(lines) == 1 else text
-    return text if normal_answer(text) else None
 
 
 def read_answer(reply: str, choices: Sequence[str], *, aliases: Sequence[str] = ()) -> str | None:
@@ -127,11 +118,7 @@ def read_answer(reply: str, choices: Sequence[str], *, aliases: Sequence[str] = 
 
 
 def told_apart_by_the_letter(choices: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of choices that only a reply to the letter tells apart: in sentences they are the same words.
-
-    >>> told_apart_by_the_letter(("Happy Easter", "Happy Easter!", "none"))
-    [('Happy Easter', 'Happy Easter!')]
-    """
+    """Return the pairs of choices that only a reply to the letter tells apart: in sentences they are the same words."""
     words = [(choice, _words(choice)) for choice in choices]
     return [
         (first, second)
@@ -279,8 +266,7 @@ _SPELLINGS: tuple[Callable[[str], str], ...] = (
     _unquoted,
     lambda text: _unquoted(text).rstrip(".\u3002"),
     lambda text: normal_answer(_unquoted(text)),
-)
-"""From the strictest to the loosest: two choices are told apart by the first one under which they differ."""
+)  # from the strictest to the loosest: two choices are told apart by the first one under which they differ
 
 
 @lru_cache(maxsize=4096)
@@ -299,6 +285,8 @@ def _reader(choices: tuple[str, ...], aliases: tuple[str, ...]) -> _ChoiceParser
             for spelling in (text, text.capitalize(), text.upper()):
                 plain[spelling] = plain[f"{spelling}."] = choices[number]
     spellings = tuple(_spellings(choices, rule) for rule in _SPELLINGS)
+    texts = sorted((re.escape(_collapsed(choice)) for choice in choices if choice.strip()), key=len, reverse=True)
+    own = "|".join(texts) or r"(?!)"
     return _ChoiceParser(
         choices=choices,
         labels=labels,
@@ -309,7 +297,11 @@ def _reader(choices: tuple[str, ...], aliases: tuple[str, ...]) -> _ChoiceParser
         spellings=spellings,
         longest=40 + 2 * max(map(len, choices), default=0),  # of a reply that is a choice between marks
         opposites=_opposites(choices),
-        decorated=_decorated(choices),
+        decorated=(
+            re.compile(
+                rf"(?<![\w(\[.])(?:(?:option|choice)\s+)?(?!(?:{own})[)\].:])[(\[]?(?:[a-z]|\d{{1,2}})\s*[)\].:]+\s*(?=[\"'*_\s]*(?:{own})(?!\w))"
+            )
+        ),
     )
 
 
@@ -331,21 +323,10 @@ def _opposites(choices: Sequence[str]) -> dict[str, str]:
     return dict.fromkeys(_POSITIVE, yes) | dict.fromkeys(_NEGATIVE, no)
 
 
-def _decorated(choices: Sequence[str]) -> re.Pattern[str]:
-    """A letter or number of an option, in front of the text of a choice."""
-    texts = sorted((re.escape(_collapsed(choice)) for choice in choices if choice.strip()), key=len, reverse=True)
-    own = "|".join(texts) or r"(?!)"
-    return re.compile(
-        rf"(?<![\w(\[.])(?:(?:option|choice)\s+)?(?!(?:{own})[)\].:])[(\[]?(?:[a-z]|\d{{1,2}})\s*[)\].:]+\s*(?=[\"'*_\s]*(?:{own})(?!\w))"
-    )
-
-
 def _forms(choices: Sequence[str], aliases: Sequence[str]) -> dict[tuple[str, ...], int]:
-    """The number of the choice that each form of words names; -1 if a form fits two choices equally well.
-
-    A choice as it was given comes before a choice without its article, that before the other grammatical number, and
-    that before an alias.
-    """
+    """The number of the choice that each form of words names; -1 if a form fits two choices equally well."""
+    # A choice as it was given comes before a choice without its article, that before the other grammatical number, and
+    # that before an alias.
     given, others = ([_words(text) for text in texts] for texts in (choices, aliases))
     found: dict[tuple[str, ...], int] = {}
     for given_forms in (

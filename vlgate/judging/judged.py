@@ -57,13 +57,11 @@ class Replies(Mapping[Request, Prediction]):
         return len(self.requests) if self.distinct else len(dict.fromkeys(self.requests))
 
     def place(self, request: Request) -> int:
-        """Return the place of a request."""
         if not self._places:
             self._places.update(_first_places(self.requests))
         return self._places[request]
 
     def at(self, place: int) -> Prediction:
-        """Return the reply at a place."""
         score, accepted = float(self.scores[place]), float(self.accepted[place])
         why, skipped = self.problems.get(place, (None, False))
         return Prediction(
@@ -228,13 +226,11 @@ class Verdicts(Sequence[Verdict]):
 
     @property
     def judged(self) -> Verdicts:
-        """Those that are judged."""
         if self.states.count("judged") == len(self):
             return self
         return self.take([row for row, state in enumerate(self.states) if state == "judged"])
 
     def why(self, row: int) -> str:
-        """Return the sentence of a row."""
         if self.shape is None:
             return self.told[row]
         case, places = self.cases[row], self._places(row)
@@ -248,7 +244,6 @@ class Verdicts(Sequence[Verdict]):
         return bisect_right(self.starts, place) - 1
 
     def whys(self) -> list[str]:
-        """Return the sentence of each row."""
         if self.shape is None:
             return list(self.told)
         why, scores, usual = SHAPES[self.shape].why, self.replies.scores.tolist(), not self.replies.cut
@@ -320,10 +315,8 @@ def truncated(replies: Replies, places: Sequence[int]) -> str:
 
 
 def lacking(replies: Replies, places: Sequence[int]) -> tuple[bool, str]:
-    """Return whether a case that is not judged was left out on purpose, and why it has no reply.
-
-    A failure outweighs a request that was left out on purpose, whatever their order.
-    """
+    """Return whether a case that is not judged was left out on purpose, and why it has no reply."""
+    # A failure outweighs a request that was left out on purpose, whatever their order.
     problems = [replies.problems[place] for place in places if place in replies.problems]
     return min((skipped, why) for why, skipped in problems)
 
@@ -379,11 +372,5 @@ def reasons(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
 
 
 def cause_of(why: str) -> str:
-    """Return a message without what it says of one request.
-
-    >>> cause_of("image 'a.jpg': not found; looked in data/a.jpg")
-    'image *: not found; looked in *'
-    >>> cause_of("the service answers 429: busy") == cause_of("the service answers 500: busy")
-    False
-    """
+    """Return a message without what it says of one request."""
     return _VARIES.sub("*", why)

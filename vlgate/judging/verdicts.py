@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vlgate.judging.answers import normal_answer, normal_choice, read_reply
-from vlgate.judging.judged import Replies, Verdicts, lacking, replies_to, truncated
+from vlgate.judging.judged import Verdicts, lacking, replies_to, truncated
 from vlgate.metrics import sentences
-from vlgate.metrics.compute import in_rows, starts_of
+from vlgate.metrics.compute import in_rows
 from vlgate.metrics.sentences import CaseReplies
 from vlgate.metrics.shape_rules import YES, ShapeReplies
 from vlgate.metrics.shapes import SHAPES, ShapeSpec
@@ -55,7 +55,7 @@ def judge(batch: Batch, predictions: Mapping[Request, Prediction]) -> Sequence[V
     judged = verdicts.take(rows)
     for place in np.flatnonzero(np.isnan(judged.replies.scores)).tolist():
         if not isinstance(judged.replies.requests[place], Ask | Compare):
-            raise ValueError(f"a judged reply has no score: {judged.replies.at(place)!r}")
+            raise ValueError(f"a judged reply has no score: {judged.replies.at(place)!r}")  # noqa: TRY004  # it is missing
     arrays = ShapeReplies(
         scores=in_rows(judged.starts, judged.replies.scores),
         accepted=in_rows(judged.starts, judged.replies.accepted),

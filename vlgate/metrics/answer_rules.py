@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.measures import Measure, Separation, Values, of_ties
+from vlgate.metrics.measures import Measure, mean_of, of_ties
+from vlgate.metrics.stats import separation
 from vlgate.types import FloatArray
 
 # Metrics of single yes/no questions and statements (Li et al. 2023, POPE, section 5; Liu et al. 2023, VSR).
@@ -51,26 +54,19 @@ def single_statistics(said: FloatArray, truths: NDArray[np.bool_], scores: Float
     An answer that could not be read, or a tie, counts as the wrong answer: a false positive if the truth is no, a false
     negative if it is yes. So ``f1`` and ``precision`` fall if a model refuses what it would have denied. POPE's code
     takes such an answer for a yes unless it has one of three words, and that of RePOPE leaves it out.
-
-    Args:
-        said: shape (n,), 1.0 for yes, 0.0 for no, NaN for an answer that could not be read, or a tie.
-        truths: shape (n,), whether yes is right.
-        scores: shape (n,), how surely the answer is yes; NaN if the model does not say.
-
-    Returns: measures by name.
     """
     yes = np.where(np.isnan(said), ~truths, said == 1.0)
     hits = yes & truths
     counted = np.repeat(np.arange(len(said)), yes.astype(np.int64) + truths)
     found: dict[str, Measure] = {
-        name: Values(values=hits[rows].astype(np.float64), rows=rows)
+        name: mean_of(hits[rows].astype(np.float64), rows)
         # F1 is a share, too: of 2 TP + FP + FN, in which a hit counts twice.
         for name, rows in (("precision", np.flatnonzero(yes)), ("recall", np.flatnonzero(truths)), ("f1", counted))
         if rows.size
     }
     rows = np.flatnonzero(np.isfinite(scores))
     if truths[rows].any() and not truths[rows].all():
-        found["auroc"] = Separation(scores=scores[rows], truths=truths[rows], rows=rows)
+        found["auroc"] = Measure(rows=rows, of=partial(separation, scores[rows], truths[rows]))
     return found
 
 

@@ -54,16 +54,12 @@ class ControlledTask:
     doubt: str = ""
 
     def metric(self, name: str, confidence: float = 0.95) -> Metric | None:
-        """Return a figure with its two-sided interval: a share in 0..1, or a difference in -1..1.
-
-        A share has Wilson's interval, a difference that of ``paired.difference``; both count repeated images. The
-        interval of the smallest of k differences, without those that are surely larger, is from the smallest
-        lower end to the smallest upper end, the upper ones at the confidence ``1 - (1 - confidence) / k``: each end
-        misses the smallest true difference as seldom as that of a single one (Berger 1982, the intersection-union test;
-        Bonferroni). The value itself is too small by chance, the more so the more differences are nearly equal.
-
-        Returns: the figure over the cases that have a value in its columns; None if there is no such figure or case.
-        """
+        """Return a figure with its two-sided interval: a share in 0..1, or a difference in -1..1."""
+        # A share has Wilson's interval, a difference that of ``paired.difference``; both count repeated images. The
+        # interval of the smallest of k differences, without those that are surely larger, is from the smallest lower
+        # end to the smallest upper end, the upper ones at the confidence ``1 - (1 - confidence) / k``: each end misses
+        # the smallest true difference as seldom as that of a single one (Berger 1982, the intersection-union test;
+        # Bonferroni). The value itself is too small by chance, the more so the more differences are nearly equal.
         figure = self.figures.get(name)
         if figure is None:
             return None

@@ -101,10 +101,6 @@ def of_twin_captions(odds: Odds) -> dict[str, FloatArray]:
     return {**of_quads(odds), "acc_normal": p[0], "acc_counterfactual": p[1], "prior_rate": p[1]}
 
 
-def of_image_choices(odds: Odds) -> dict[str, FloatArray]:
-    return {"top1_image": odds.right[0]}
-
-
 def of_twin_questions(odds: Odds) -> dict[str, FloatArray]:
     p, prior = odds.right, odds.prior**2
     return {

@@ -67,22 +67,6 @@ Rule = Callable[[ShapeReplies], Mapping[str, FloatArray]]
 """From the replies to the facts of each case by name, shape (n,); NaN if a fact does not apply."""
 
 
-def pair(replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.pair_case_metrics(replies.scores, replies.accepted, replies.ties)
-
-
-def quad(replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.quad_case_metrics(replies.scores, replies.ties)
-
-
-def sentence_set(names: Sequence[str], replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.set_case_metrics(replies.scores, names, replies.ties)
-
-
-def choice(name: str, replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.choice_case_metrics(replies.scores, name, replies.ties)
-
-
 def questions(replies: ShapeReplies) -> dict[str, FloatArray]:
     # A tie and an unread reply answer nothing, so they neither agree with another reply nor differ from it.
     answered = (replies.read & ~replies.tied).all(axis=1)
@@ -97,22 +81,10 @@ def single(replies: ShapeReplies) -> dict[str, FloatArray]:
     return answer_rules.single_case_metrics(said, truths, replies.read[:, 0])
 
 
-def question_quad(replies: ShapeReplies) -> dict[str, FloatArray]:
-    return answer_rules.question_quad_case_metrics(replies.right, replies.read)
-
-
-def two_true(replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.two_true_case_metrics(replies.scores, replies.ties)
-
-
 def twin_questions(replies: ShapeReplies) -> dict[str, FloatArray]:
     prior = equal(replies.said[:, 1], replies.truths[:, 0])
     facts = answer_rules.question_twin_case_metrics(replies.right, prior, replies.read)
     return facts | of_ties(replies.tied[:, 1])
-
-
-def twin_captions(replies: ShapeReplies) -> dict[str, FloatArray]:
-    return score_rules.quad_twin_case_metrics(replies.scores, replies.ties)
 
 
 # The rules of cases that are asked together: each pair of replies is right only if both orders give the same answer.
@@ -161,10 +133,6 @@ def twin_questions_together(replies: ShapeReplies) -> dict[str, FloatArray]:
 
 
 # The metrics that are not means over all cases, and the cases that lower a metric by saying nothing.
-
-
-def pair_statistics(cases: Columns) -> dict[str, Measure]:
-    return score_rules.pair_statistics(cases.scores, cases.accepted)
 
 
 def single_statistics(cases: Columns) -> dict[str, Measure]:

@@ -14,7 +14,7 @@ from vlgate.metrics import answer_rules, guessing, score_rules, sentences, shape
 from vlgate.metrics.guessing import Odds
 from vlgate.metrics.measures import Measure
 from vlgate.metrics.sentences import CaseReplies
-from vlgate.metrics.shape_rules import BoolArray, Rule
+from vlgate.metrics.shape_rules import BoolArray, Rule, ShapeReplies
 from vlgate.types import Case, FloatArray, Shape
 
 if TYPE_CHECKING:
@@ -96,16 +96,11 @@ class ShapeSpec:
 
 
 def headlines() -> tuple[str, ...]:
-    """Return the headline metrics of all shapes, each once."""
     return tuple(dict.fromkeys(spec.headline for spec in SHAPES.values()))
 
 
 def contrasts(case: Case, shape: Shape) -> Pairs:
-    """Return the positions of the requests of a case that hold a true and a false text of one image, as pairs.
-
-    >>> contrasts(Case(id="1", requests=(), truths=()), "pair")
-    ((0, 1),)
-    """
+    """Return the positions of the requests of a case that hold a true and a false text of one image, as pairs."""
     spec = SHAPES[shape]
     return tuple((0, other) for other in range(1, len(case.requests))) if spec.candidates == "texts" else spec.contrasts
 
@@ -121,17 +116,21 @@ _QUAD_LABELS = ("the text of image 1", "the text of image 2", "the image of text
 _QUAD_TOGETHER = Together(asked="quad", labels=_QUAD_LABELS, rule=shape_rules.quad_together, guess=guessing.of_quads)
 
 
+def _quad_rule(replies: ShapeReplies) -> dict[str, FloatArray]:
+    return score_rules.quad_case_metrics(replies.scores, replies.ties)
+
+
 _PAIR = ShapeSpec(
     name="pair",
     about="A caption and its foil, for one image (VALSE §4, VL-CheckList §4, SugarCrepe).",
     roles=("caption", "foil"),
     metrics=score_rules.PAIR_METRICS,
     headline="acc_r",
-    rule=shape_rules.pair,
+    rule=lambda replies: score_rules.pair_case_metrics(replies.scores, replies.accepted, replies.ties),
     why=sentences.pair,
     definitions=(score_rules.pair_case_metrics, score_rules.pair_statistics),
     chance={"acc_r": 1 / 2, "acc": 1 / 2, "auroc": 1 / 2},
-    statistics=shape_rules.pair_statistics,
+    statistics=lambda cases: score_rules.pair_statistics(cases.scores, cases.accepted),
     contrasts=((0, 1),),
     compared=((0, 1),),
     voted=((0, 1),),
@@ -144,7 +143,7 @@ _QUAD = ShapeSpec(
     roles=_QUAD_ROLES,
     metrics=score_rules.QUAD_METRICS,
     headline="group",
-    rule=shape_rules.quad,
+    rule=_quad_rule,
     why=sentences.quad,
     definitions=(score_rules.quad_case_metrics,),
     chance=_QUAD_CHANCE,
@@ -155,20 +154,16 @@ _QUAD = ShapeSpec(
     word_pairs=((0, 1),),
     exchanged=(1, 0, 3, 2),
 )
-_IMAGE_QUAD = ShapeSpec(
+_IMAGE_QUAD = replace(
+    _QUAD,
     name="image_quad",
     about="Two captions and two images, one of them edited.",
-    roles=_QUAD_ROLES,
-    metrics=score_rules.QUAD_METRICS,
     headline="image",
-    rule=shape_rules.quad,
-    why=sentences.quad,
+    definitions=(),
     like=("quad", "another metric is the headline"),
-    chance=_QUAD_CHANCE,
-    together=_QUAD_TOGETHER,
-    contrasts=((0, 1), (3, 2)),
     compared=((0, 2), (3, 1)),
-    exchanged=(1, 0, 3, 2),
+    voted=(),
+    word_pairs=(),
 )
 _TWIN_CAPTIONS = ShapeSpec(
     name="twin_captions",
@@ -181,7 +176,7 @@ _TWIN_CAPTIONS = ShapeSpec(
     ),
     metrics=score_rules.QUAD_TWIN_METRICS,
     headline="group",
-    rule=shape_rules.twin_captions,
+    rule=lambda replies: score_rules.quad_twin_case_metrics(replies.scores, replies.ties),
     why=sentences.twin_captions,
     definitions=(score_rules.quad_twin_case_metrics,),
     chance={**_QUAD_CHANCE, "acc_normal": 1 / 2, "acc_counterfactual": 1 / 2, "prior_rate": 1 / 2},
@@ -200,7 +195,7 @@ _SET = ShapeSpec(
     roles=_SET_ROLES,
     metrics=score_rules.SET_METRICS,
     headline="set_acc",
-    rule=partial(shape_rules.sentence_set, score_rules.SET_METRICS),
+    rule=lambda replies: score_rules.set_case_metrics(replies.scores, score_rules.SET_METRICS, replies.ties),
     why=sentences.sentence_set,
     definitions=(score_rules.set_case_metrics,),
     chance=dict.fromkeys(score_rules.SET_METRICS, 1 / 2) | _SET_CHANCE,
@@ -218,7 +213,7 @@ _ACTIVE_PASSIVE_SET = replace(
     about="A set in the active and the passive voice (BLA §5.3, §7.1).",
     roles=("true, active", "true, passive", "false, active", "false, passive"),
     metrics=score_rules.VOICE_SET_METRICS,
-    rule=partial(shape_rules.sentence_set, score_rules.VOICE_SET_METRICS),
+    rule=lambda replies: score_rules.set_case_metrics(replies.scores, score_rules.VOICE_SET_METRICS, replies.ties),
     definitions=(),
     like=("set", "the preferences have other names"),
     chance=dict.fromkeys(score_rules.VOICE_SET_METRICS, 1 / 2) | _SET_CHANCE,
@@ -268,14 +263,15 @@ _CHOICE = ShapeSpec(
     roles=("true text", "false texts"),
     metrics=(score_rules.TEXT,),
     headline=score_rules.TEXT,
-    rule=partial(shape_rules.choice, score_rules.TEXT),
+    rule=lambda replies: score_rules.choice_case_metrics(replies.scores, score_rules.TEXT, replies.ties),
     why=sentences.choice,
     definitions=(score_rules.choice_case_metrics,),
     guess=partial(guessing.choices, score_rules.TEXT),
     guessed_right=guessing.one_of_each,
     candidates="texts",
 )
-_IMAGE_CHOICE = ShapeSpec(
+_IMAGE_CHOICE = replace(
+    _CHOICE,
     name="image_choice",
     about=(
         "One text with one true and several false images (SPEC's text-to-image half; SVO-Probes: Hendricks and "
@@ -284,16 +280,15 @@ _IMAGE_CHOICE = ShapeSpec(
     roles=("true image", "false images"),
     metrics=(score_rules.IMAGE,),
     headline=score_rules.IMAGE,
-    rule=partial(shape_rules.choice, score_rules.IMAGE),
-    why=sentences.choice,
+    rule=lambda replies: score_rules.choice_case_metrics(replies.scores, score_rules.IMAGE, replies.ties),
+    definitions=(),
     like=("choice", "the candidates are images"),
     guess=partial(guessing.choices, score_rules.IMAGE),
-    guessed_right=guessing.one_of_each,
     together=Together(
         asked="image_choice",
         labels=("the image of the text",),
         rule=shape_rules.image_choice_together,
-        guess=guessing.of_image_choices,
+        guess=lambda odds: {score_rules.IMAGE: odds.right[0]},
     ),
     candidates="images",
 )
@@ -318,7 +313,7 @@ _QUESTION_QUAD = ShapeSpec(
     roles=("image 0, question 0", "image 0, question 1", "image 1, question 0", "image 1, question 1"),
     metrics=answer_rules.QUESTION_QUAD_METRICS,
     headline="g_acc",
-    rule=shape_rules.question_quad,
+    rule=lambda replies: answer_rules.question_quad_case_metrics(replies.right, replies.read),
     why=sentences.question_quad,
     answered=True,
     definitions=(answer_rules.question_quad_case_metrics,),
@@ -337,7 +332,7 @@ _TWO_TRUE = ShapeSpec(
     roles=("true 1", "true 2", "false"),
     metrics=score_rules.TWO_TRUE_METRICS,
     headline="itt",
-    rule=shape_rules.two_true,
+    rule=lambda replies: score_rules.two_true_case_metrics(replies.scores, replies.ties),
     why=sentences.two_true,
     definitions=(score_rules.two_true_case_metrics,),
     chance={"itt": 1 / 3, "itt_first": 1 / 2, "itt_second": 1 / 2},
@@ -361,5 +356,4 @@ SHAPES: dict[Shape, ShapeSpec] = {
         _TWIN_QUESTIONS,
         _TWIN_CAPTIONS,
     )
-}
-"""The shapes by name; a row of a package of your own is ``SHAPES["mine"] = ShapeSpec(name="mine", ...)``."""
+}  # the shapes by name; a row of a package of your own is ``SHAPES["mine"] = ShapeSpec(name="mine", ...)``

@@ -32,7 +32,6 @@ class Sample:
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """The cases, in the order of the verdicts."""
         return tuple(verdict.case for verdict in self.verdicts)
 
     def judged(self, cases: Iterable[Case], replies: Mapping[Request, Prediction]) -> Sequence[Verdict]:
@@ -83,7 +82,6 @@ class Controlled:
 
     @property
     def requests(self) -> int:
-        """How many requests the control asked."""
         return sum(one.requests for one in (*self.tasks.values(), *([self.model] if self.model else [])))
 
 

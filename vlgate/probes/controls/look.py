@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -53,10 +52,8 @@ class ImagelessAnswerer(Protocol):
 
 
 def told(case: Case) -> Case | None:
-    """Return a case that says in each question that there is no image; None if it asks no questions.
-
-    The image stands for none: it is a blank one, which no model is shown.
-    """
+    """Return a case that says in each question that there is no image; None if it asks no questions."""
+    # a blank placeholder; never sent to a model
     asked = [request for request in case.requests if isinstance(request, Ask)]
     if len(asked) < len(case.requests):
         return None
@@ -65,10 +62,7 @@ def told(case: Case) -> Case | None:
 
 
 def answers_without_image(predictor: ModelPredictor, questions: Sequence[Ask]) -> dict[Request, Prediction]:
-    """Ask a model some questions without an image, in batches and through its memory; each distinct one once.
-
-    Returns: a prediction per question; empty if the model cannot be asked so.
-    """
+    """Ask a model some questions without an image, in batches and through its memory; each distinct one once."""
     model = predictor.model
     if not isinstance(model, ImagelessAnswerer):
         return {}
@@ -90,12 +84,10 @@ _TRIED = 64  # cases; a task in which so many share an image or a true text with
 
 
 def others_of(task: Task, cases: Sequence[Case], seed: int) -> dict[str, Mapping[LazyImage, LazyImage]]:
-    """Choose for each case the images of another case of its task; cases without one are absent.
-
-    The cases of the task are put in a random order, and each is shown the images of the next one that shares neither an
-    image nor a true text nor a question with its answer. So a case never sees its own image, a part of it or a
-    perturbed copy, and what is true of it is not known to be true of what it sees. It may still be true by chance.
-    """
+    """Choose for each case the images of another case of its task; cases without one are absent."""
+    # The cases of the task are put in a random order, and each is shown the images of the next one that shares neither
+    # an image nor a true text nor a question with its answer. So a case never sees its own image, a part of it or a
+    # perturbed copy, and what is true of it is not known to be true of what it sees. It may still be true by chance.
     order = generator(f"{seed}:look:{task.id}").permutation(len(task.cases)).tolist()
     places = {task.cases[number].id: place for place, number in enumerate(order)}
     found: dict[str, Mapping[LazyImage, LazyImage]] = {}
@@ -128,18 +120,16 @@ def _true(case: Case) -> set[tuple[str, str]]:
 # The conditions of the control ``look``: what a model is shown, or told, in the place of the image of a case.
 
 TELLS = "told"
-SHOWN: Mapping[str, str] = MappingProxyType(
-    {
-        "grey": "that with a uniform grey image in its place, untold",
-        "blank": "that with a white image in its place, untold",
-        "other": "that with the image of another case in its place, untold",
-        "blurred": "that with the image blurred beyond recognition, untold",
-    }
-)
-"""What each condition is that shows the model an image."""
-CONDITIONS: Mapping[str, str] = MappingProxyType(
-    {**SHOWN, TELLS: "that of questions which say that there is no image, if the model can be asked without one"}
-)
+SHOWN: Mapping[str, str] = {
+    "grey": "that with a uniform grey image in its place, untold",
+    "blank": "that with a white image in its place, untold",
+    "other": "that with the image of another case in its place, untold",
+    "blurred": "that with the image blurred beyond recognition, untold",
+}  # what each condition is that shows the model an image
+CONDITIONS: Mapping[str, str] = {
+    **SHOWN,
+    TELLS: "that of questions which say that there is no image, if the model can be asked without one",
+}
 WITHOUT = ("grey", "blank", "other", TELLS)
 """The conditions under which nothing of the image is left; one that is blurred keeps its colours."""
 
@@ -196,10 +186,8 @@ _SHOWN = 80  # characters of an answer in a note
 
 
 def about_model(predictor: ModelPredictor, seed: int) -> ControlledTask | None:  # noqa: ARG001  # the list is fixed
-    """Return the share of answers without an image that describe one; None if the model cannot be asked so.
-
-    An empty answer, or one that was not given, counts neither way.
-    """
+    """Return the share of answers without an image that describe one; None if the model cannot be asked so."""
+    # an empty answer, or one that was not given, counts neither way
     asked = [Ask(image=uniform("blank"), question=question) for question in QUESTIONS]
     replies = answers_without_image(predictor, asked)
     if not replies:
@@ -221,11 +209,7 @@ def about_model(predictor: ModelPredictor, seed: int) -> ControlledTask | None: 
 
 
 def describes(answer: str) -> bool:
-    """Return whether an answer describes an image: it has no phrase of ``REFUSALS``, and is none of ``NOTHING``.
-
-    >>> describes("A dog on a beach."), describes("I can\u2019t see an image."), describes("None."), describes(" ")
-    (True, False, False, False)
-    """
+    """Return whether an answer describes an image: it has no phrase of ``REFUSALS``, and is none of ``NOTHING``."""
     plain = " ".join(answer.replace("\u2019", "'").casefold().split())
     bare = re.sub(r"^\W+|\W+$", "", plain)
     return bool(bare) and bare not in NOTHING and not any(phrase in plain for phrase in REFUSALS)
@@ -256,10 +240,7 @@ def requests(cases: Sequence[Case]) -> int:
 
 
 def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
-    """Ask the cases of a sample under each condition, and judge them by the task's own metric.
-
-    Exceptions of the model pass through.
-    """
+    """Ask the cases of a sample under each condition, and judge them by the task's own metric."""
     metric = SHAPES[sample.task.shape].headline
     names = [name for name in CONDITIONS if name != TELLS or isinstance(predictor.model, ImagelessAnswerer)]
     asked = {name: cases for name in names if (cases := changed(name, sample)) or name != TELLS}
@@ -281,6 +262,7 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
     if _silent(sample, sample.verdicts).mean() > _MOST_SILENT:
         silent = {}  # a model that says nothing anyway has no condition to leave out
     figures = _figures(columns, silent, several=several)
+    found = {"blind": sample.blind[metric].value} if metric in sample.blind else {}
     return ControlledTask(
         cases=tuple(case.id for case in sample.cases),
         images=case_clusters(sample.cases),
@@ -288,7 +270,7 @@ def measure(sample: Sample, predictor: ModelPredictor) -> ControlledTask:
         figures=figures,
         left_out=left_out,
         notes=tuple(notes),
-        beside=_beside(sample, metric),
+        beside=found | ({"chance": sample.chance[metric]} if metric in sample.chance else {}),
         requests=n,
         doubt="" if GAIN in figures or not silent else _NOTHING_READ,
     )
@@ -316,11 +298,9 @@ def _silent(sample: Sample, verdicts: Sequence[Verdict]) -> NDArray[np.bool_]:
 
 
 def _figures(columns: Mapping[str, FloatArray], silent: Mapping[str, int], *, several: bool) -> dict[str, Figure]:
-    """The metric under each condition, the gain over each, and the gain over the one in which the model keeps most.
-
-    A model could gain by refusing to answer without the image. So such a case counts for ``visual_gain`` as it does
-    with the image. A condition in which a model that otherwise speaks leaves most answers unread cannot be compared.
-    """
+    """The metric under each condition, the gain over each, and the gain over the one in which the model keeps most."""
+    # A model could gain by refusing to answer without the image. So such a case counts for ``visual_gain`` as it does
+    # with the image. A condition in which a model that otherwise speaks leaves most answers unread cannot be compared.
     names = [name for name in columns if not name.endswith(_IF_READ)]
     figures = {name: Figure(column=name) for name in names}
     figures |= {f"gain_{name}": Figure(column=IMAGE, before=name) for name in names if name != IMAGE}
@@ -334,11 +314,6 @@ def _figures(columns: Mapping[str, FloatArray], silent: Mapping[str, int], *, se
     if kept and (any(name.startswith("other") for name in kept) or not several):
         figures[GAIN] = Figure(column=IMAGE, before=max(kept, key=lambda name: kept[name]), others=tuple(kept))
     return figures
-
-
-def _beside(sample: Sample, metric: str) -> dict[str, float]:
-    found = {"blind": sample.blind[metric].value} if metric in sample.blind else {}
-    return found | ({"chance": sample.chance[metric]} if metric in sample.chance else {})
 
 
 LOOK = Control(

@@ -16,12 +16,9 @@ from vlgate.types import Ask, Box, Case, Compare, LazyImage, Match, Request, Sha
 
 # The words of a text that are changed one at a time: left out, exchanged for a neutral one, or for another text's.
 
-NEUTRAL = "thing"
-"""What a word is exchanged for: a word that names nothing in particular."""
-MOST_WORDS = 40
-"""The most words of a case that are changed, the first ones."""
-MOST_PLACES = 8
-"""The most places in which two texts differ that are exchanged, the first ones."""
+NEUTRAL = "thing"  # what a word is exchanged for: a word that names nothing in particular
+MOST_WORDS = 40  # the most words of a case that are changed, the first ones
+MOST_PLACES = 8  # the most places in which two texts differ that are exchanged, the first ones
 _WORD = re.compile(r"[\w'\u2019-]+")
 
 
@@ -34,43 +31,26 @@ class Swap:
 
 
 def words_of(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the different words of some texts in lower case, by first appearance, at most ``MOST_WORDS``.
-
-    >>> words_of(["A dog chases a man.", "A man chases a dog."])
-    ('a', 'dog', 'chases', 'man')
-    """
+    """Return the different words of some texts in lower case, by first appearance, at most ``MOST_WORDS``."""
     found = (word.lower() for text in texts for word in _WORD.findall(text))
     return tuple(dict.fromkeys(found))[:MOST_WORDS]
 
 
 def left_out(text: str, word: str) -> str | None:
-    """Return the text without a word, wherever it stands; None if it has no such word, or none but it.
-
-    >>> left_out("A dog chases a man.", "dog")
-    'A chases a man.'
-    """
+    """Return the text without a word, wherever it stands; None if it has no such word, or none but it."""
     changed = re.sub(r"\s+([.,;:?!])", r"\1", " ".join(_changed(text, word, "").split()))
     return changed if changed != text and _WORD.search(changed) else None
 
 
 def exchanged(text: str, word: str) -> str | None:
-    """Return the text with ``NEUTRAL`` for a word, wherever it stands; None if it has no such word.
-
-    >>> exchanged("A dog chases a man.", "man")
-    'A dog chases a thing.'
-    """
+    """Return the text with ``NEUTRAL`` for a word, wherever it stands; None if it has no such word."""
     changed = _changed(text, word, NEUTRAL)
     return None if changed == text else changed
 
 
 def swaps(one: str, other: str) -> tuple[Swap, ...]:
-    """Return two texts with their words exchanged in each place in which they differ, at most ``MOST_PLACES``.
-
-    There are none if they differ in fewer than two: the exchange would only change the roles of the texts.
-
-    >>> [swap.texts[0] for swap in swaps("A dog chases a man", "A man chases a dog")]
-    ['A man chases a man', 'A dog chases a dog']
-    """
+    """Return two texts with their words exchanged in each place in which they differ, at most ``MOST_PLACES``."""
+    # There are none if they differ in fewer than two: the exchange would only change the roles of the texts.
     mine, yours = one.split(), other.split()
     apart = [code for code in SequenceMatcher(None, mine, yours, autojunk=False).get_opcodes() if code[0] != "equal"]
     if len(apart) < 2:
@@ -119,10 +99,7 @@ class Subject:
 
 
 def subject_of(task: str, shape: Shape, case: Case, model: object, boxes: Boxes, segments: Boxes) -> Subject | None:
-    """Return a case with all the changes that explain it, or None if it has no margin; nothing is asked yet.
-
-    ``boxes`` are those that the model looks at; they and ``segments`` may be empty.
-    """
+    """Return a case with all the changes that explain it, or None if it has no margin; nothing is asked yet."""
     margin = margin_of(case, shape, model)
     if margin is None:
         return None
@@ -140,17 +117,13 @@ def texts_of(case: Case) -> tuple[str, ...]:
 
 
 def text_swaps(case: Case, shape: Shape) -> Iterator[tuple[tuple[int, int], Swap]]:
-    """Yield the exchanges between a true text of a case and the false one beside it, with their places in the case.
-
-    In questions, it is the two questions whose words are exchanged.
-    """
+    """Yield the exchanges between a true text of a case and the false one beside it, with their places in the case."""
     for one, other in SHAPES[shape].word_pairs:
         for swap in swaps(*texts_at(case, (one, other))):
             yield (one, other), swap
 
 
 def texts_at(case: Case, places: tuple[int, int]) -> tuple[str, str]:
-    """Return the texts of two requests of a case."""
     return text_of(case.requests[places[0]]), text_of(case.requests[places[1]])
 
 
@@ -192,7 +165,14 @@ def _with_other_words(case: Case, shape: Shape) -> Iterator[tuple[Method, Part, 
     for (one, other), swap in text_swaps(case, shape):
         instead = dict(zip(texts_at(case, (one, other)), swap.texts, strict=True))
         part = Part(effect=None, word=swap.words)
-        yield "exchange between texts", part, _mapped(case, _with_text(instead))
+
+        def change(request: Request) -> Request:
+            text = instead.get(text_of(request), text_of(request))
+            return (
+                replace(request, question=text) if isinstance(request, Ask | Compare) else replace(request, text=text)
+            )
+
+        yield "exchange between texts", part, _mapped(case, change)
 
 
 def _without_words(case: Case) -> Iterator[tuple[Method, Part, Case]]:
@@ -214,14 +194,6 @@ def _mapped(case: Case, change: Callable[[Request], Request]) -> Case:
 def _shown_instead(image: LazyImage, hidden: LazyImage) -> Callable[[Request], Request]:
     def change(request: Request) -> Request:
         return with_images(request, lambda own: hidden if own == image else own)
-
-    return change
-
-
-def _with_text(instead: Mapping[str, str]) -> Callable[[Request], Request]:
-    def change(request: Request) -> Request:
-        text = instead.get(text_of(request), text_of(request))
-        return replace(request, question=text) if isinstance(request, Ask | Compare) else replace(request, text=text)
 
     return change
 

@@ -40,21 +40,20 @@ class Deciding:
 
 
 def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
-    """Return which objects of an image decide a case.
-
-    An object decides if one of the case's texts about this image is true with it and false without it, or the other way
-    round, or if a question has another answer without it.
-
-    Returns: the objects; None if the image is not drawn, a text cannot be read, or no single object decides: there is
-        none in "There are no dogs", and none of two cups decides "There is a cup".
-    """
+    """Return which objects of an image decide a case; None if it is not drawn or read, or no single object decides."""
+    # An object decides if one of the case's texts about this image is true with it and false without it, or the other
+    # way round, or if a question has another answer without it.
+    # None decides in "There are no dogs", and none of two cups "There is a cup".
     view = view_of(image)
     if view is None or not view.scene.width or not view.scene.height:
         return None
     texts = _texts(case, image)
     try:
         whole = _said(view.scene, texts, reading)
-        decides = tuple(_said(_less(view.scene, one), texts, reading) != whole for one in view.scene.objects.values())
+        decides = tuple(
+            _said(without(view.scene, lambda thing: thing.id != one.id), texts, reading) != whole
+            for one in view.scene.objects.values()
+        )
     except UnreadableError:
         return None
     if not any(decides):
@@ -64,14 +63,10 @@ def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
 
 
 def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: Reading) -> Deciding | None:
-    """Return in which places an exchange with another image of a case decides.
-
-    The places are those of the things of both images. An exchange in a place gives the image those things of the other
-    image that have their middle there, for its own. It decides if one of the case's texts about the image is then true
-    in place of false, or false in place of true, or if a question has another answer.
-
-    Returns: the places; None if an image is not drawn, a text cannot be read, or no exchange in a single place decides.
-    """
+    """Return in which places an exchange with another image of a case decides."""
+    # The places are those of the things of both images. An exchange in a place gives the image those things of the
+    # other image that have their middle there, for its own. It decides if one of the case's texts about the image is
+    # then true in place of false, or false in place of true, or if a question has another answer.
     views = view_of(image), view_of(other)
     if views[0] is None or views[1] is None:
         return None
@@ -91,10 +86,7 @@ def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: R
 
 
 def deciding_words(case: Case, texts: Mapping[str, str], reading: Reading) -> bool | None:
-    """Return whether other texts in place of those of a case would say something else; None if one cannot be read.
-
-    ``texts`` holds the new text by the old one.
-    """
+    """Return whether other texts, by the old ones, would say something else; None if one cannot be read."""
     try:
         for image in images_of_case(case):
             view = view_of(image)
@@ -143,10 +135,6 @@ def _said(scene: SceneGraph, texts: Sequence[str], reading: Reading) -> list[_Tr
     return found
 
 
-def _less(scene: SceneGraph, one: SceneObject) -> SceneGraph:
-    return without(scene, lambda thing: thing.id != one.id)
-
-
 def _share(box: GraphBox, size: tuple[int, int]) -> Box:
     width, height = size
     return (box.x / width, box.y / height, (box.x + box.w) / width, (box.y + box.h) / height)
@@ -156,10 +144,8 @@ def _share(box: GraphBox, size: tuple[int, int]) -> Box:
 
 
 def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
-    """Yield each method of an explanation with whether it points at what decides, for each image, or for the texts.
-
-    Maps of attention count for texts that are true, or for the first text of an image about which none is.
-    """
+    """Yield each method of an explanation with whether it points at what decides, for each image, or for the texts."""
+    # Maps of attention count for texts that are true, or for the first text of an image about which none is.
     images = images_of_case(case)
     for which, image in enumerate(images):
         whole = deciding(case, image, reading)
@@ -175,10 +161,8 @@ def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iter
 
 
 def _words(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
-    """Whether the exchange of words with the largest effect is one that changes what the texts say.
-
-    A case counts if its exchanged texts can be read, and some of them say something else and some do not.
-    """
+    """Whether the exchange of words with the largest effect is one that changes what the texts say."""
+    # A case counts if its exchanged texts can be read, and some of them say something else and some do not.
     effects = {
         part.word: part.effect
         for finding in found.findings

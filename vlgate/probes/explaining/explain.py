@@ -30,11 +30,8 @@ from vlgate.types import (
 
 
 def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Attended, ...], ...], str]:
-    """Return what a model attends to in the pairs of each case; nothing for a model that offers no maps, or questions.
-
-    Returns: n tuples, each with one map per method and different pair of the case, in the order of its requests; and
-        why there are none, if the model raised. That must not cost the interventions, which are worth more.
-    """
+    """Return what a model attends to in the pairs of each case, and why there are no maps, if the model raised."""
+    # one map per method and different pair of a case; an error must not cost the interventions, which are worth more
     pairs = [tuple(dict.fromkeys(one for one in case.requests if isinstance(one, Match))) for case in cases]
     asked = list(dict.fromkeys(pair for some in pairs for pair in some))
     found: dict[Match, list[Attended]] = {pair: [] for pair in asked}
@@ -102,11 +99,7 @@ def says(found: Explanation) -> str:
 
 
 def place_of(box: Box) -> str:
-    """Return the place of the middle of a box in words.
-
-    >>> place_of((0.0, 0.0, 0.25, 0.25)), place_of((0.4, 0.4, 0.6, 0.6)), place_of((0.7, 0.4, 0.9, 0.6))
-    ('top left', 'middle', 'right')
-    """
+    """Return the place of the middle of a box in words."""
     across, down = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
     row = "top" if down < 1 / 3 else "bottom" if down > 2 / 3 else ""
     column = "left" if across < 1 / 3 else "right" if across > 2 / 3 else ""
@@ -133,15 +126,13 @@ def _joined(parts: Sequence[str]) -> str:
 
 # Explain cases: ask the model about all changed copies at once, and measure how far the margin moves.
 
-Told = tuple[str, Shape, Verdict]
-"""A verdict to explain, with the id and the shape of its task."""
+Told = tuple[str, Shape, Verdict]  # A verdict to explain, with the id and the shape of its task
 
 
 def subjects(told: Sequence[Told], model: object) -> tuple[Subject, ...]:
-    """Return what to ask about each verdict; those that have no margin are left out.
-
-    The images are decoded here, for their segments, and a model with boxes is asked for those of the unchanged images.
-    """
+    """Return what to ask about each verdict; those that have no margin are left out."""
+    # The images are decoded here, for their segments, and a model with boxes is asked for those of the unchanged
+    # images.
     images = dict.fromkeys(image for _, _, verdict in told for image in images_of_case(verdict.case))
     boxes = _boxes(model, list(images))
     parts = {image: some for image in images if (some := _segments(image))}
@@ -150,7 +141,6 @@ def subjects(told: Sequence[Told], model: object) -> tuple[Subject, ...]:
 
 
 def number_of_requests(asked: Sequence[Subject]) -> int:
-    """Return how many different requests the explanations ask."""
     return len({request for subject in asked for request in subject.requests})
 
 

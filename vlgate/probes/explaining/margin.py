@@ -54,16 +54,13 @@ class Margin:
         return sum(known) / len(known) if known and len(known) == len(scores) else None
 
     def right(self, margin: float) -> bool:
-        """Whether a case with this margin is right."""
         return margin > 0 if self.graded else margin == 1
 
 
 def margin_of(case: Case, shape: Shape, model: object) -> Margin | None:
-    """Return the margin of a case; None if it has a ``Read`` request, or no false text.
-
-    Questions are compared by the scores of their choices if the model answers by matching, so that the margin tells
-    more than whether the answer is right.
-    """
+    """Return the margin of a case; None if it has a ``Read`` request, or no false text."""
+    # Questions are compared by the scores of their choices if the model answers by matching, so that the margin tells
+    # more than whether the answer is right.
     asked = case.requests
     if any(isinstance(one, Compare) for one in asked):
         kinds = Compare if SHAPES[shape].headline == "image" else Ask | Compare
@@ -111,11 +108,9 @@ def _right(reply: Prediction, truth: str) -> bool:
 
 
 def margin(verdict: Verdict, shape: Shape) -> float | None:
-    """Return how far a case is from another verdict, None if it cannot be told from its own replies.
-
-    It is the smallest lead of a true text over the false ones that the rule of the shape compares it with, and for
-    questions the share of right answers.
-    """
+    """Return how far a case is from another verdict, None if it cannot be told from its own replies."""
+    # It is the smallest lead of a true text over the false ones that the rule of the shape compares it with, and for
+    # questions the share of right answers.
     if shape == "single":
         return None
     try:

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 # Changed pixels of an image: a box painted over with what is around it, or with what another image shows there.
 
-SIDE = 112
-"""The longer side at which a box is painted: the smooth colours that fill it need no more pixels."""
-RADIUS = 3
-"""How far the painting looks from each pixel."""
+SIDE = 112  # the longer side at which a box is painted: the smooth colours that fill it need no more pixels
+RADIUS = 3  # how far the painting looks from each pixel
 
 
 class Decoded:
@@ -47,7 +45,6 @@ class Decoded:
 
     @cached_property
     def mean(self) -> Pixels:
-        """The mean colour, shape (3,)."""
         colour: Pixels = np.rint(self.pixels.reshape(-1, 3).mean(axis=0)).astype(np.uint8)
         return colour
 
@@ -86,10 +83,8 @@ class ExchangedLoad:
 
 
 def painted(decoded: Decoded, box: Box) -> Pixels:
-    """Return the pixels of a box: colours that run in from its edges (Telea 2004, in OpenCV), or the mean colour.
-
-    A patch of one colour would be a new thing in many images. What runs in from the edges is hardly one.
-    """
+    """Return the pixels of a box: colours that run in from its edges (Telea 2004, in OpenCV), or the mean colour."""
+    # A patch of one colour would be a new thing in many images. What runs in from the edges is hardly one.
     import cv2
 
     small = decoded.small
@@ -117,11 +112,7 @@ def resized(pixels: Pixels, height: int, width: int) -> Pixels:
 
 
 def places(box: Box, height: int, width: int) -> tuple[slice, slice]:
-    """Return the rows and columns of a box in an image of this size: at least one of each.
-
-    >>> places((0.0, 0.5, 0.25, 1.0), 100, 200)
-    (slice(50, 100, None), slice(0, 50, None))
-    """
+    """Return the rows and columns of a box in an image of this size: at least one of each."""
     return _span(box[1], box[3], height), _span(box[0], box[2], width)
 
 
@@ -132,12 +123,10 @@ def _span(start: float, stop: float, length: int) -> slice:
 
 # The regions of an image that are changed one at a time: overlapping windows, or the boxes that a model looks at.
 
-ACROSS = 4
-"""The side of a window is this part of the image's."""
+ACROSS = 4  # the side of a window is this part of the image's
 WINDOWS: tuple[Box, ...] = tuple(
     (x / 8, y / 8, x / 8 + 1 / ACROSS, y / 8 + 1 / ACROSS) for y in range(7) for x in range(7)
-)
-"""Windows of a quarter of the image's width and height, each half a window from the next: 7 rows of 7."""
+)  # windows of a quarter of the image's width and height, each half a window from the next: 7 rows of 7
 MOST_BOXES = 49
 """The most boxes of an image that are changed, the first ones, so that a case costs the same for every model."""
 
@@ -151,39 +140,21 @@ class Region:
 
 
 def hidden(image: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ...]:
-    """Return a copy of an image for each box, with that box painted over; nothing is decoded yet.
-
-    >>> [region.changed.key for region in hidden(LazyImage(key="7.jpg", load=lambda: None), [(0, 0, 0.5, 0.5)])]
-    ['7.jpg#hidden-0,0,0.5,0.5']
-    """
+    """Return a copy of an image for each box, with that box painted over; nothing is decoded yet."""
     decoded = Decoded(image)
     return tuple(_region(image, box, "hidden", HiddenLoad(decoded=decoded, box=box)) for box in boxes[:MOST_BOXES])
 
 
 def from_another(image: LazyImage, other: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ...]:
-    """Return a copy of an image for each box, with what another image shows there; nothing is decoded yet.
-
-    >>> one, other = (LazyImage(key=f"{number}.jpg", load=lambda: None) for number in (7, 8))
-    >>> [region.changed.key for region in from_another(one, other, [(0, 0, 0.5, 0.5)])]
-    ['7.jpg#from-8.jpg-0,0,0.5,0.5']
-    """
+    """Return a copy of an image for each box, with what another image shows there; nothing is decoded yet."""
     decoded, source = Decoded(image), Decoded(other)
     loads = [ExchangedLoad(decoded=decoded, other=source, box=box) for box in boxes[:MOST_BOXES]]
     return tuple(_region(image, load.box, f"from-{other.key}", load) for load in loads)
 
 
 def heat(boxes: Sequence[Box], effects: FloatArray, side: int = 64) -> FloatArray:
-    """Return a map of the image: each pixel has the effect of the smallest box that covers it, or 0 if none does.
-
-    If several of the smallest have the same size, as windows have, it is the mean of their effects.
-
-    Returns: an array of shape (side, side).
-
-    >>> heat([(0, 0, 0.5, 1), (0, 0, 1, 1)], np.array([1.0, 0.5]), side=2).tolist()
-    [[1.0, 0.5], [1.0, 0.5]]
-    >>> heat([(0, 0, 1, 1), (0, 0, 1, 1)], np.array([1.0, 0.5]), side=1).tolist()
-    [[0.75]]
-    """
+    """Return a map of shape (side, side): each pixel has the effect of the smallest box that covers it, or 0."""
+    # if several of the smallest have the same size, as windows have, the mean of their effects
     sizes = [round((right - left) * (bottom - top), 6) for left, top, right, bottom in boxes]
     found = np.zeros((side, side))
     for size in sorted(set(sizes), reverse=True):
@@ -206,28 +177,20 @@ def _region(image: LazyImage, box: Box, how: str, load: Callable[[], Image]) -> 
 
 # Parts of an image by its colours, large ones and the smaller ones in them: what stands out, or has one colour.
 
-MOST_SEGMENTS = 49
-"""The most parts of an image, the largest ones."""
-SEGMENTED_SIDE = 160
-"""The longer side at which an image is cut into parts."""
-APART = (15, 30, 60)
-"""How far the colour of what stands out is from the image's median colour, in CIELAB of OpenCV."""
-COLOURS = (4, 8)
-"""The numbers of colours that the image is reduced to."""
-LEAST, MOST = 1 / 400, 0.6
-"""The least share of the image that a part covers, and the largest share of its box."""
-SAME = 0.8
-"""Boxes that share more of their area count once."""
+MOST_SEGMENTS = 49  # the most parts of an image, the largest ones
+SEGMENTED_SIDE = 160  # the longer side at which an image is cut into parts
+APART = (15, 30, 60)  # how far the colour of what stands out is from the image's median colour, in CIELAB of OpenCV
+COLOURS = (4, 8)  # the numbers of colours that the image is reduced to
+LEAST, MOST = 1 / 400, 0.6  # the least share of the image that a part covers, and the largest share of its box
+SAME = 0.8  # boxes that share more of their area count once
 _ROUNDS = 10
 
 
 def segments(pixels: Pixels) -> tuple[Box, ...]:
-    """Return the boxes of the parts of an image of shape (h, w, 3), the largest first, at most ``MOST_SEGMENTS``.
-
-    A part is a connected area that stands out from the image's median colour, at one of three thresholds, or a
-    connected area of one of a few colours, which are found by k-means (Lloyd 1982). So things, and their parts, are
-    likely among the boxes, whatever the image shows.
-    """
+    """Return the boxes of the parts of an image of shape (h, w, 3), the largest first, at most ``MOST_SEGMENTS``."""
+    # A part is a connected area that stands out from the image's median colour, at one of three thresholds, or a
+    # connected area of one of a few colours, which are found by k-means (Lloyd 1982). So things, and their parts, are
+    # likely among the boxes, whatever the image shows.
     import cv2
 
     height, width = pixels.shape[:2]

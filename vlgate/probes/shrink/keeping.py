@@ -8,10 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-Row = Mapping[str, Any]
-"""A find, as a line of ``shrunk.jsonl``, or one of its requests."""
-Named = Callable[[str], str]
-"""Returns the name of an image in the data folder, given its file in the folder of the run."""
+Row = Mapping[str, Any]  # A find, as a line of ``shrunk.jsonl``, or one of its requests
+Named = Callable[[str], str]  # returns the name of an image in the data folder, given its file in the folder of the run
 PREFIX = "kept/"
 
 
@@ -20,10 +18,7 @@ class NotKeptError(ValueError):
 
 
 def own_case(find: Row, named: Named) -> dict[str, Any]:
-    """Return a find as a line of own cases, without an id.
-
-    ``named`` gives the image of a request its name in the data folder.
-    """
+    """Return a find as a line of own cases, without an id; ``named`` names its images in the data folder."""
     make = _KINDS.get(find["shape"])
     if make is None:
         raise NotKeptError(f"there is no own case of the shape {find['shape']!r}")

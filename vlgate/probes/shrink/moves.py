@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,10 +122,8 @@ class Move:
 
 
 def perturbed(case: Case, moves: Sequence[Move]) -> Case:
-    """Return the case with the same changes, of different kinds, to all its images and texts; its truths stay the same.
-
-    The key of an image names its changes (``2357834#blur1.3``).
-    """
+    """Return the case with the same changes, of different kinds, to all its images and texts; its truths stay the same."""
+    # The key of an image names its changes (``2357834#blur1.3``).
     texts = {move.text: move.instead for move in moves if move.text is not None and move.instead is not None}
     return replace(case, requests=tuple(_changed(request, moves, texts) for request in case.requests))
 
@@ -186,17 +183,15 @@ def _along(
     return kind, moves
 
 
-IMAGE_MOVES = MappingProxyType(
-    dict(
-        (
-            _along("blur", "blur with sigma {:g}", (step / 10 for step in range(1, 121)), gaussian_blur),
-            _along("crop", "{:.1%} cropped from each side", (step / 200 for step in range(1, 21)), crop_margin),
-            _along("dark", "brightness times {:g}", (1 - step / 100 for step in range(1, 81)), scale_brightness),
-            _along("bright", "brightness times {:g}", (1 + step / 100 for step in range(1, 101)), scale_brightness),
-            _along("contrast", "contrast times {:g}", (1 - step / 100 for step in range(1, 91)), scale_contrast),
-            _along("jpeg", "JPEG of quality {:g}", range(95, 4, -1), lambda pixels, q: compress(pixels, int(q))),
-            _along("turn", "turned by {:g} degrees", (step / 2 for step in range(1, 21)), turn),
-        )
+IMAGE_MOVES = dict(
+    (
+        _along("blur", "blur with sigma {:g}", (step / 10 for step in range(1, 121)), gaussian_blur),
+        _along("crop", "{:.1%} cropped from each side", (step / 200 for step in range(1, 21)), crop_margin),
+        _along("dark", "brightness times {:g}", (1 - step / 100 for step in range(1, 81)), scale_brightness),
+        _along("bright", "brightness times {:g}", (1 + step / 100 for step in range(1, 101)), scale_brightness),
+        _along("contrast", "contrast times {:g}", (1 - step / 100 for step in range(1, 91)), scale_contrast),
+        _along("jpeg", "JPEG of quality {:g}", range(95, 4, -1), lambda pixels, q: compress(pixels, int(q))),
+        _along("turn", "turned by {:g} degrees", (step / 2 for step in range(1, 21)), turn),
     )
 )
 """The changes of an image by kind, each from the weakest to the strongest.
@@ -208,23 +203,17 @@ places of the objects are unknown; a rotation by 10 degrees loses about as much 
 
 # Regions of a photograph that may be covered: those that touch nothing that the texts of the case name.
 
-ROWS = 5
-"""Regions grow around the centres of ``ROWS`` x ``ROWS`` cells of the image."""
+ROWS = 5  # regions grow around the centres of ``ROWS`` x ``ROWS`` cells of the image
 SIDES = tuple(share / 100 for share in range(5, 51, 5))
 """The side of a region as a share of the image's; the largest covers a quarter of the image, which has the size 1."""
-AROUND = 0.02
-"""A region keeps this share of the image's longer side away from the boxes of what the texts name."""
+AROUND = 0.02  # A region keeps this share of the image's longer side away from the boxes of what the texts name
 UNKNOWN = "the data has no boxes of what the texts name"
 
 
 def region_moves(case: Case) -> tuple[tuple[tuple[Move, ...], ...], str]:
-    """Return the regions of a case's images that may be covered, in directions, each from the smallest to the largest.
-
-    What the texts name is known from ``Case.named``, or from a perturbation of the image that the case itself has. A
-    drawn scene has none: covering a thing would say nothing that removing it does not say better.
-
-    Returns: the directions, and why there are none; empty if there are some, or no image could have any.
-    """
+    """Return directions of regions that may be covered, each from the smallest to the largest, and why there are none."""
+    # What the texts name is known from ``Case.named``, or from a perturbation of the image that the case itself has. A
+    # drawn scene has none: covering a thing would say nothing that removing it does not say better.
     images = {image.key: image for request in case.requests for image in images_of(request)}
     photographs = {key: image for key, image in images.items() if graph_of(_original(image)) is None}
     placed = {key: _known(case, image, images.values()) for key, image in photographs.items()}
@@ -273,42 +262,32 @@ def _directions(key: str, number: int, boxes: Iterable[Box], size: tuple[int, in
             middle = (column + 0.5) / ROWS, (row + 0.5) / ROWS
             moves: list[Move] = []
             for side in SIDES:
-                region = _region(middle, side)
+                x, y = middle
+                region = max(0.0, x - side / 2), max(0.0, y - side / 2), min(1.0, x + side / 2), min(1.0, y + side / 2)
                 left, top, right, low = (edge * (width, height)[at % 2] for at, edge in enumerate(region))
                 if any(left < b[2] and right > b[0] and top < b[3] and low > b[1] for b in kept):
                     break
-                moves.append(_cover(key, f"cover {number}.{row}{column} ", side, region))
+                share = (region[2] - region[0]) * (region[3] - region[1])
+                moves.append(
+                    (
+                        Move(
+                            kind=f"cover {number}.{row}{column} ",
+                            strength=round(side, 2),
+                            says=f"{share:.1%} of the image covered, at {region[0]:.0%} from the left and {region[1]:.0%} from the top",
+                            distance=share / SIDES[-1] ** 2,
+                            alter=partial(covered, region=region),
+                            of=key,
+                            family="region",
+                            about="a region that the texts do not name",
+                        )
+                    )
+                )
             if moves:
                 yield tuple(moves)
 
 
-def _region(middle: tuple[float, float], side: float) -> tuple[float, float, float, float]:
-    x, y = middle
-    return max(0.0, x - side / 2), max(0.0, y - side / 2), min(1.0, x + side / 2), min(1.0, y + side / 2)
-
-
-def _cover(key: str, kind: str, side: float, region: tuple[float, float, float, float]) -> Move:
-    share = (region[2] - region[0]) * (region[3] - region[1])
-    return Move(
-        kind=kind,
-        strength=round(side, 2),
-        says=f"{share:.1%} of the image covered, at {region[0]:.0%} from the left and {region[1]:.0%} from the top",
-        distance=share / SIDES[-1] ** 2,
-        alter=partial(covered, region=region),
-        of=key,
-        family="region",
-        about="a region that the texts do not name",
-    )
-
-
 def covered(pixels: Pixels, *, region: tuple[float, float, float, float]) -> Pixels:
-    """Paint a region of an image of shape (h, w, 3) with the mean colour of ImageNet.
-
-    ``region`` is left, top, right and bottom as shares of the width and height.
-
-    >>> covered(np.zeros((2, 2, 3), np.uint8), region=(0, 0, 0.5, 0.5))[:, :, 0].tolist()
-    [[124, 0], [0, 0]]
-    """
+    """Paint a region, given as shares of the width and height, of an image of shape (h, w, 3) with one mean colour."""
     height, width = pixels.shape[:2]
     left, right = (round(edge * width) for edge in region[::2])
     top, low = (round(edge * height) for edge in region[1::2])

@@ -67,8 +67,7 @@ def _edit(kind: str) -> str:
 
 # A search as plain values, in which a worker sends it to the main process, and ``shrunk.jsonl`` holds it.
 
-Value = str | float | bool | None | tuple[str, ...]
-"""The types of a record's values."""
+Value = str | float | bool | None | tuple[str, ...]  # the types of a record's values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +121,18 @@ def recorded(batch: Batch, search: Search) -> Shrunk:
         changes=search.changes,
         note=search.note,
         distance=None if found is None else found.distance,
-        steps=() if found is None else tuple(_step(move) for move in found.moves),
+        steps=()
+        if found is None
+        else tuple(
+            {
+                "family": move.family,
+                "kind": move.kind,
+                "strength": move.strength,
+                "says": move.says,
+                "distance": move.distance,
+            }
+            for move in found.moves
+        ),
         requests=_requests(search),
         why=search.original.why,
         why_changed="" if found is None else found.verdict.why,
@@ -147,16 +157,6 @@ def says(search: Search) -> str:
     if search.ending == "wrong":
         return f"not searched, because it is wrong without a change: {search.original.why}"
     return f"not searched: {search.note or search.original.why}"
-
-
-def _step(move: Move) -> Mapping[str, Value]:
-    return {
-        "family": move.family,
-        "kind": move.kind,
-        "strength": move.strength,
-        "says": move.says,
-        "distance": move.distance,
-    }
 
 
 def _requests(search: Search) -> tuple[Mapping[str, Value], ...]:

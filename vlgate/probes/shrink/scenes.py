@@ -32,8 +32,7 @@ MARGIN = 4  # pixels between a thing and the border, as in every scene
 GAP = 8  # pixels between two things, as in every scene
 SKY = 0.4  # the upper share of a scene: clouds and the sun stay there
 SMALLEST = 28  # pixels of the longer side; smaller things are hard to recognise
-FARTHEST = 48
-"""The most pixels that a thing is moved by; such a move has the size 1."""
+FARTHEST = 48  # the most pixels that a thing is moved by; such a move has the size 1
 STEPS = (*range(1, 17), *range(18, FARTHEST + 1, 2))
 FACTORS = tuple(1 + step / 20 for step in range(1, 21))
 """A thing becomes this many times as large or as small; twice has the size 1."""
@@ -59,14 +58,11 @@ class SceneEdit:
 
 
 def scene_edits(graph: Graph) -> Iterator[tuple[SceneEdit, ...]]:
-    """Yield the edits of a scene in directions, each from the smallest to the largest.
-
-    A thing on, in or under another one, in front of it, or worn or held by somebody, is only recoloured, because what
-    the texts may say of the two follows from both places.
-
-    Sizes: a move counts its pixels as a share of ``FARTHEST``, a resizing the logarithm to base 2 of its factor, a new
-    colour the distance of the two in CIELAB as a share of the largest one of the palette, and a removal 1.
-    """
+    """Yield the edits of a scene in directions, each from the smallest to the largest."""
+    # A thing on, in or under another one, in front of it, or worn or held by somebody, is only recoloured, because what
+    # the texts may say of the two follows from both places.
+    # Sizes: a move counts its pixels as a share of ``FARTHEST``, a resizing the logarithm to base 2 of its factor, a
+    # new colour the distance of the two in CIELAB as a share of the largest one of the palette, and a removal 1.
     for name in graph["objects"]:
         for direction in _of_thing(graph, name):
             possible = tuple(edit for edit in direction if _possible(graph, edit))
@@ -234,19 +230,16 @@ def _relations(objects: Mapping[str, GqaObject], one: str, edited: str) -> list[
 
 # The edits of a case's drawn scenes as moves, without those that would change what its texts say of them.
 
-NAMED = "a thing that the texts name"
-"""What an edit is about whose thing is of a kind that the texts name."""
+NAMED = "a thing that the texts name"  # what an edit is about whose thing is of a kind that the texts name
 _COMPARED = re.compile(
     r"\b(?:larger|bigger|smaller|taller|shorter|higher|lower|large|small|big|tiny|\w+est|left-?most|right-?most|top-?most"
     r"|bottom-?most|size|near\w*|close\w*|far|next)\b"
-)
-"""Words that compare sizes and places: a small difference decides them, so a thing is neither moved nor resized."""
+)  # words that compare sizes and places: a small difference decides them, so a thing is neither moved nor resized
 
 
 _CLEAR = 12
 """A blur's sigma times this is at most the longer side of the smallest thing, whose state can then still be seen."""
-_LOST = 0.1
-"""The share of a thing's width or height that a crop or a turn may leave out."""
+_LOST = 0.1  # the share of a thing's width or height that a crop or a turn may leave out
 
 
 def scene_moves(case: Case, truth: Truth) -> tuple[tuple[Move, ...], ...]:

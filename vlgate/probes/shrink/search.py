@@ -66,10 +66,8 @@ def several(directions: Sequence[Sequence[Move]]) -> SearchStrategy[tuple[Move, 
 
 
 def _at(moves: Sequence[Move], n: int) -> Move:
-    """The n-th of ``_GRAIN`` strengths of a direction, and the last one for larger n.
-
-    Wordings have no full strength: all numbers up to ``2 * _GRAIN`` are spread over them evenly.
-    """
+    """The n-th of ``_GRAIN`` strengths of a direction, and the last one for larger n."""
+    # Wordings have no full strength: all numbers up to ``2 * _GRAIN`` are spread over them evenly.
     part = (n + 1) // 2 if moves[0].kind == WORDING else min(n, _GRAIN)
     return moves[-(-part * len(moves) // _GRAIN) - 1]
 
@@ -94,7 +92,6 @@ class Find:
 
     @property
     def says(self) -> str:
-        """The change in words."""
         return ", and ".join(move.says for move in self.moves)
 
     @property
@@ -176,7 +173,16 @@ def smallest_change(
     changes = space(batch.cases[0], families)
     asking.truth = changes.truth
     try:
-        _search(asking, changes, f"{seed}:shrink:{batch.task.id}:{batch.cases[0].id}")
+        name = f"{seed}:shrink:{batch.task.id}:{batch.cases[0].id}"
+        broken = [moves for moves in changes.images if asking.breaks(moves[-1:])]
+        next((move for move in changes.wordings if asking.breaks((move,))), None)
+        for moves in broken:
+            smaller = [move for move in moves if asking.best is not None and move.distance < asking.best.distance]
+            if smaller and asking.breaks(smaller[-1:]):
+                shrink(strengths(smaller), asking.breaks, f"{name}:{moves[0].kind}", asking.budget)
+        _search_parts(asking, changes.parts)
+        if asking.best is None and changes.directions:
+            shrink(several(changes.directions), asking.breaks, name, asking.budget)
         note = ""
     except _BudgetSpent:
         note = f"the search ended because its {budget} calls were used"
@@ -211,7 +217,6 @@ class _Asking:
 
     @property
     def calls(self) -> int:
-        """The number of requests that were asked."""
         return len(self.replies)
 
     def verdict(self, moves: Sequence[Move]) -> Verdict:
@@ -273,31 +278,16 @@ class _Asking:
         return f"{len(lacking)} changes have no verdict: {lacking[0].why}" if lacking else ""
 
 
-_SHIFTING = ("move", "enlarge")
-"""Edits that could bring two things too near to each other if both are edited."""
+_SHIFTING = ("move", "enlarge")  # edits that could bring two things too near to each other if both are edited
 
 
 def _size(find: Find) -> tuple[int, float]:
     return len(find.moves), find.distance
 
 
-def _search(asking: _Asking, found: Space, name: str) -> None:
-    broken = [moves for moves in found.images if asking.breaks(moves[-1:])]
-    next((move for move in found.wordings if asking.breaks((move,))), None)
-    for moves in broken:
-        smaller = [move for move in moves if asking.best is not None and move.distance < asking.best.distance]
-        if smaller and asking.breaks(smaller[-1:]):
-            shrink(strengths(smaller), asking.breaks, f"{name}:{moves[0].kind}", asking.budget)
-    _search_parts(asking, found.parts)
-    if asking.best is None and found.directions:
-        shrink(several(found.directions), asking.breaks, name, asking.budget)
-
-
 def _search_parts(asking: _Asking, parts: Sequence[Sequence[Move]]) -> None:
-    """Look for the smallest single edit of a scene, or region of a photograph.
-
-    Of directions whose strongest change does not break the case, those that bring it nearest to that come first.
-    """
+    """Look for the smallest single edit of a scene, or region of a photograph."""
+    # Of directions whose strongest change does not break the case, those that bring it nearest to that come first.
     for moves in sorted(parts, key=lambda moves: moves[-1].distance):
         _halved(asking, moves)
     for share in _SHARES:

@@ -148,25 +148,14 @@ class Space:
 
 
 def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
-    """Return the changes of a case that keep its truths.
-
-    In a drawn scene, one thing is moved, resized, recoloured or removed if the reader of the drawn world, which looks
-    at the edited graph, finds every text as true as before. In a photograph, a region is covered that touches no box of
-    what the texts name.
-
-    Words for colours exclude changes of brightness and contrast, words for places exclude rotation, and words for
-    numbers, edges and corners exclude cropping and rotation. An image that is already perturbed also excludes cropping
-    and rotation, because it may have been cropped to the objects in question. The words of all texts, choices and
-    answers of the case count.
-
-    Returns: the changes; a case without images has no image changes.
-
-    >>> from vlgate.types import Match, LazyImage
-    >>> image = LazyImage(key="1.jpg", load=lambda: None)
-    >>> case = Case(id="1", requests=(Match(image=image, text="Two red cups."),), truths=(True,))
-    >>> [moves[0].kind for moves in space(case).images]
-    ['blur', 'jpeg']
-    """
+    """Return the changes of a case that keep its truths."""
+    # In a drawn scene, one thing is moved, resized, recoloured or removed if the reader of the drawn world, which looks
+    # at the edited graph, finds every text as true as before. In a photograph, a region is covered that touches no box
+    # of what the texts name.
+    # Words for colours exclude changes of brightness and contrast, words for places exclude rotation, and words for
+    # numbers, edges and corners exclude cropping and rotation. An image that is already perturbed also excludes
+    # cropping and rotation, because it may have been cropped to the objects in question. The words of all texts,
+    # choices and answers of the case count.
     texts = " ".join(_texts(case)).lower()
     images = [image for request in case.requests for image in images_of(request)]
     tight = {"crop", "turn"} if any("#" in image.key for image in images) else set()
@@ -201,10 +190,8 @@ def _texts(case: Case) -> Iterator[str]:
 
 
 def _wordings(case: Case, truth: Truth | None) -> tuple[tuple[Move, ...], str]:
-    """Other wordings of each text, the nearest first, and what is missing among them.
-
-    Of a drawn scene, only those are kept that the reader finds as true as before.
-    """
+    """Other wordings of each text, the nearest first, and what is missing among them."""
+    # Of a drawn scene, only those are kept that the reader finds as true as before.
     texts = dict.fromkeys(text_of(request) for request in case.requests)
     parses = [parsed(text.words) for text in texts]
     lacking = next((why for why in parses if isinstance(why, str) and why), "")
@@ -254,11 +241,7 @@ def _share(text: Text, other: Text) -> float:
 
 
 def _in_words(text: str, other: str) -> str:
-    """Describe which words become which, without the words that both texts begin and end with.
-
-    >>> _in_words("Is there a cup?", "Do you see a cup?")
-    "'Is there' to 'Do you see'"
-    """
+    """Describe which words become which, without the words that both texts begin and end with."""
     a, b = text.split(), other.split()
     start = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     left = min(len(a), len(b)) - start
