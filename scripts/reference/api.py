@@ -18,7 +18,24 @@ The names that a model, a test or a script of your own imports. Other modules ma
 """
 MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("vlgate.types", ()),
-    ("vlgate.errors", ()),
+    (
+        "vlgate.errors",
+        (
+            "VlgateError",
+            "UnknownNameError",
+            "DataError",
+            "ImageError",
+            "MissingImageError",
+            "ModelLoadError",
+            "ModelReplyError",
+            "ClusterEndedError",
+            "NoReplyError",
+            "NotRememberedError",
+            "ThresholdsError",
+            "UnknownTaskError",
+            "OptionError",
+        ),
+    ),
     ("vlgate.asking.predictor", ("score",)),
     ("vlgate.judging.verdicts", ("judge",)),
     ("vlgate.judging.answers", ("read_answer", "normal_answer")),

@@ -271,10 +271,6 @@ def test_a_model_that_refuses_whatever_is_not_its_image_has_no_gain_and_no_gate_
     assert found.doubt in decision.why
 
 
-def test_a_model_that_says_nothing_has_no_gain():
-    assert measured(Toy(lambda *_: REFUSAL), questions()).metric("visual_gain").value == 0.0
-
-
 def test_who_cannot_be_asked_without_an_image_is_not_told():
     found = measured(Toy(lambda *_: "yes"), questions())
     assert "told" not in found.figures

@@ -4,7 +4,7 @@ import pytest
 
 from vlgate.judging.chance import chance
 from vlgate.judging.verdicts import judge
-from vlgate.metrics.compute import columns, points
+from vlgate.metrics.compute import columns, metrics
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Ask, Batch, Case, LazyImage, Prediction, Task
 
@@ -28,8 +28,8 @@ def reached(capability, one):
     found = []
     for answers in product(first.choices, second.choices):
         replies = {r: Prediction(request=r, answer=a) for r, a in zip(one.requests, answers, strict=True)}
-        found.append(points(columns("questions", judge(Batch(task=task, positions=(0,)), replies))))
-    return {name: sum(values[name] for values in found) / len(found) for name in found[0]}
+        found.append(metrics(columns("questions", judge(Batch(task=task, positions=(0,)), replies))))
+    return {name: sum(values[name].value for values in found) / len(found) for name in found[0]}
 
 
 @pytest.mark.parametrize("capability", ["invariance", "directional"])

@@ -1,8 +1,6 @@
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from vlgate.judging.verdicts import judge
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
@@ -15,7 +13,6 @@ CAPABILITIES = {
     "active_passive_set": "compositional",
     "questions": "invariance",
 }
-few_scores = st.integers(-2, 2).map(float)  # many ties
 
 
 def task_of(shape, *, capability=None, truths=None, origin="", cases=1):
@@ -137,20 +134,6 @@ def test_a_quad_has_a_text_an_image_and_a_group_score(scores, text, image, held)
     assert verdict.why == f"{held} of 4 comparisons hold (image 0: {a}, {b}; image 1: {c}, {d})"
 
 
-@given(few_scores, few_scores, few_scores, few_scores)
-def test_a_quad_is_tied_if_one_of_its_four_comparisons_is(i0c0, i0c1, i1c0, i1c1):
-    facts = quad(i0c0, i0c1, i1c0, i1c1).facts
-    assert facts["tied"] == any([i0c0 == i0c1, i1c1 == i1c0, i0c0 == i1c0, i1c1 == i0c1])
-
-
-@given(few_scores, few_scores, few_scores, few_scores)
-def test_a_quad_is_right_if_all_four_comparisons_hold_and_ties_only_if_credited(i0c0, i0c1, i1c0, i1c1):
-    strict = i0c0 > max(i0c1, i1c0) and i1c1 > max(i0c1, i1c0)
-    credit = i0c0 >= max(i0c1, i1c0) and i1c1 >= max(i0c1, i1c0)
-    right = {ties: quad(i0c0, i0c1, i1c0, i1c1, ties=ties).right for ties in ("strict", "half", "credit")}
-    assert right == {"strict": strict, "half": strict, "credit": credit}
-
-
 def judged_set(*scores, ties="strict", shape="set"):
     return judge_one(task_of(shape, truths=(True, True, False, False)), [{"score": score} for score in scores], ties)
 
@@ -178,15 +161,6 @@ def test_a_set_is_right_with_both_true_sentences_on_top_and_an_error_with_both_f
     a, b, c, d = (f"{score:g}" for score in scores)
     expected = f"{held} of 4 comparisons of a true with a false sentence hold (true: {a}, {b}; false: {c}, {d})"
     assert verdict.why == expected
-
-
-@given(few_scores, few_scores, few_scores, few_scores)
-def test_a_tie_across_a_set_s_boundary_helps_only_if_credited(true_1, true_2, false_1, false_2):
-    lowest, highest = min(true_1, true_2), max(false_1, false_2)
-    right = {
-        ties: judged_set(true_1, true_2, false_1, false_2, ties=ties).right for ties in ("strict", "half", "credit")
-    }
-    assert right == {"strict": lowest > highest, "half": lowest > highest, "credit": lowest >= highest}
 
 
 @pytest.mark.parametrize(
@@ -217,23 +191,12 @@ def test_two_answers_are_right_by_their_truths_and_consistent_by_each_other(
     assert verdict.why == (f"answered {answers[0]!r} and {answers[1]!r}; right are {truths[0]!r} and {truths[1]!r}")
 
 
-@pytest.mark.parametrize("said", ["yes", "Yes", " YES ", "yes.", '"Yes."', "'yes'!", "yes\n", "Yes,"])
-def test_case_blanks_quotes_and_closing_punctuation_of_an_answer_carry_no_meaning(said):
-    verdict = questions((said, "yes"), ("yes", "Yes."))
-    assert verdict.right
-    assert verdict.facts["cons"]
-
-
 @pytest.mark.parametrize("said", ["yesterday", "eyes", "yes it is", "no", "y", "", "not yes"])
 def test_an_answer_that_only_holds_the_right_one_is_wrong(said):
     verdict = questions((said, "yes"))
     assert not verdict.right
     named = ("acc_original", "acc_perturbed", "cons")
     assert [verdict.facts[name] for name in named] == [0.0, 1.0, 0.0]
-
-
-def test_blanks_inside_an_answer_count_once():
-    assert questions(("in front  of", "in front of"), ("in front of", "in  front of")).right
 
 
 @pytest.mark.parametrize("ties", ["strict", "half", "credit"])
@@ -250,11 +213,6 @@ def test_a_case_that_lacks_a_reply_is_not_judged_and_says_why(shape, place, skip
     verdict = judge_one(task_of(shape, origin="existence.json, record 7"), replies)
     assert (verdict.state, verdict.right, dict(verdict.facts)) == (state, False, {})
     assert verdict.why == "existence.json, record 7: image 'a.jpg': it is broken"
-
-
-def test_a_case_without_an_origin_is_named_by_its_id():
-    verdict = judge_one(task_of("pair"), [{"score": 1.0}, {"problem": "no row"}])
-    assert verdict.why == "case-0: no row"
 
 
 @pytest.mark.parametrize("broken", range(4))

@@ -255,6 +255,7 @@ GRID += [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", GRID, ids=str)
 def test_a_95_percent_interval_holds_the_truth_93_to_98_times_in_100(setting):
     # 400 runs know a coverage of 0.95 to 0.011; the seeds are fixed.

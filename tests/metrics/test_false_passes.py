@@ -37,6 +37,7 @@ HARD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", HARD, ids=lambda setting: setting.name)
 def test_a_model_on_its_threshold_seldom_passes(setting):
     assert missed(setting, RUNS)[0] <= MOST

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from vlgate.judging.verdicts import judge
 from vlgate.metrics import score_rules
-from vlgate.metrics.compute import columns, metrics, points
+from vlgate.metrics.compute import columns, metrics
 from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.stats import wilson
 from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
@@ -70,6 +70,10 @@ def all_metrics(shape, replies, ties="strict"):
     return metrics(columns(shape, verdicts(shape, replies, ties)))
 
 
+def points(cases):
+    return {name: metric.value for name, metric in metrics(cases).items()}
+
+
 def mean_fact(judged, fact):
     return sum(verdict.facts[fact] for verdict in judged) / len(judged)
 
@@ -127,14 +131,6 @@ def test_each_metric_has_its_own_n_and_a_value_inside_its_interval(replies, ties
     assert all(0.0 <= metric.low <= metric.value <= metric.high <= 1.0 for metric in found.values())
 
 
-@given(data=st.data(), ties=st.sampled_from(POLICIES))
-@settings(max_examples=30)
-def test_points_are_the_values_of_the_metrics(data, ties):
-    for shape, drawn in (("pair", pairs), ("quad", quads), ("questions", questions)):
-        judged = columns(shape, verdicts(shape, data.draw(drawn), ties))
-        assert points(judged) == {name: metric.value for name, metric in metrics(judged).items()}
-
-
 @given(pairs, st.sampled_from(POLICIES), st.randoms(use_true_random=False))
 @settings(max_examples=30)
 def test_the_order_of_the_cases_changes_neither_values_nor_intervals(replies, ties, random):
@@ -163,20 +159,6 @@ def test_replies_that_are_alike_for_each_image_count_once_per_image():
     assert found.n == 300
     assert found.deff == pytest.approx(5, rel=0.05)
     assert (found.low, found.high) == pytest.approx(wilson(2 / 3, 60), abs=0.01)
-
-
-def test_the_interval_widens_with_the_confidence():
-    judged = columns(
-        "pair",
-        verdicts(
-            "pair", [[{"score": s, "accepted": s > 0}, {"score": 0.0, "accepted": s < 0}] for s in (1.0, -1.0)] * 20
-        ),
-    )
-    usual, sure = (metrics(judged, confidence=confidence) for confidence in (0.95, 0.99))
-    for name in score_rules.PAIR_METRICS:
-        assert sure[name].value == usual[name].value
-        assert sure[name].low < usual[name].low
-        assert sure[name].high > usual[name].high
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -212,7 +194,3 @@ def test_cases_without_an_image_are_clusters_of_their_own():
     replies = {request: Prediction(request=request, score=1.0) for pair in requests for request in pair}
     judged = judge(Batch(task=task, positions=(0, 1, 2)), replies)
     assert columns("pair", judged).images.tolist() == [0, 1, 2]
-
-
-def test_the_headline_is_a_metric_of_its_shape():
-    assert all(SHAPES[shape].headline in SHAPES[shape].metrics for shape in SHAPES)

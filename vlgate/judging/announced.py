@@ -241,12 +241,8 @@ def announced_lines(text: str) -> list[tuple[str, str]]:
     ends = [mark.start() for mark in marks[1:]] + [len(text)] * bool(marks)
     found = [(mark["what"].lower(), text[mark.end() : end].strip()) for mark, end in zip(marks, ends, strict=True)]
     final = [one for one in found if "final" in one[0]]
-    return [_line_and_rest(segment) for _, segment in final or found if segment]
-
-
-def _line_and_rest(segment: str) -> tuple[str, str]:
-    line, _, rest = segment.partition("\n")
-    return ("" if _TURNS_BACK.search(rest) else line.strip(), segment)
+    lines = [(segment, *segment.partition("\n")) for _, segment in final or found if segment]
+    return [("" if _TURNS_BACK.search(rest) else line.strip(), segment) for segment, line, _, rest in lines]
 
 
 def conclusions(text: str) -> list[str]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from vlgate.judging.announced import announced, announced_lines, conclusions, first_sentence, own_turn, without_reasons
@@ -34,9 +33,7 @@ _QUOTES = f"{_BLANKS}\"'`"
 _OUTER = "\"'`*_$\u201c\u201d\u2018\u2019()[] \t\r\n"
 _STYLE = re.compile(r"</?(?:b|i|em|strong|u|span|font|mark|code|sub|sup|small|big)(?:\s[^<>]*)?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
-
-
-_ASIDE = 3
+_ASIDE = 3  # words of a sentence that is more than another choice
 _PRONOUN = 8  # options, from which on "I" is a letter of one
 _DECIDES = words_of("actually answer choice choose correct instead option pick rather select sorry wait")
 _LONGEST = 20_000  # characters of a text whose sentences are read
@@ -128,18 +125,30 @@ def told_apart_by_the_letter(choices: Sequence[str]) -> list[tuple[str, str]]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
 class _ChoiceParser:
-    choices: tuple[str, ...]
-    labels: Mapping[str, int]
-    options: tuple[str, ...]
-    forms: Mapping[tuple[str, ...], int]
-    lengths: tuple[int, ...]
-    plain: Mapping[str, str]
-    spellings: tuple[Mapping[str, str | None], ...]
-    longest: int
-    opposites: Mapping[str, str]
-    decorated: re.Pattern[str]
+    def __init__(self, choices: tuple[str, ...], aliases: tuple[str, ...]) -> None:
+        self.choices = choices
+        self.labels = labels = labels_of(choices, aliases)
+        given = len(aliases) == len(choices) and not all(alias.casefold() in labels for alias in aliases)
+        other_texts = aliases if given else ()
+        self.options = choices if not other_texts and aliases else other_texts or ("",) * len(choices)
+        self.forms = _forms(choices, other_texts)
+        self.lengths = sorted({len(form) for form in self.forms}, reverse=True) or [1]
+        self.plain: dict[str, str] = {}
+        for form, number in self.forms.items():
+            text = " ".join(form)
+            if number >= 0 and (text not in labels or labels[text] == number):
+                for spelling in (text, text.capitalize(), text.upper()):
+                    self.plain[spelling] = self.plain[f"{spelling}."] = choices[number]
+        self.spellings = [_spellings(choices, rule) for rule in _SPELLINGS]
+        self.longest = 40 + 2 * max(map(len, choices), default=0)  # of a reply that is a choice between marks
+        self.opposites = _opposites(choices)
+        texts = sorted((re.escape(_collapsed(choice)) for choice in choices if choice.strip()), key=len, reverse=True)
+        own = "|".join(texts) or r"(?!)"
+        self.decorated = re.compile(  # a letter or number of an option, in front of the text of a choice
+            rf"(?<![\w(\[.])(?:(?:option|choice)\s+)?(?!(?:{own})[)\].:])[(\[]?(?:[a-z]|\d{{1,2}})\s*[)\].:]+\s*"
+            rf"(?=[\"'*_\s]*(?:{own})(?!\w))"
+        )
 
     def read(self, reply: str) -> str | None:
         exact = self._spelled(reply)
@@ -176,12 +185,15 @@ class _ChoiceParser:
         """Whether a sentence only speaks about choices, as an explanation does, and names none as the answer."""
         tokens = self._mentions(tokens_of(self._labelled(sentence)))
         words = [token for token in tokens if isinstance(token, str) and token not in STOPS]
-        mentioned = len(words) < len([token for token in tokens if not isinstance(token, str) or token not in STOPS])
-        return not mentioned or (len(words) > _ASIDE and _DECIDES.isdisjoint(words))  # words
+        mentioned = any(isinstance(token, Mention) for token in tokens)
+        return not mentioned or (len(words) > _ASIDE and _DECIDES.isdisjoint(words))
 
     def _whole(self, text: str) -> str | None:
         found = self._alone(text)
-        return self._sentence(text) if found is None and text else found
+        if found is not None or not text or len(text) > _LONGEST:  # so long, without an announced answer: a loop
+            return found
+        number = named_choice(self._mentions(tokens_of(self._labelled(text))))
+        return None if number is None else self.choices[number]
 
     def _alone(self, text: str) -> str | None:
         """The choice that a text is, without its letter or number, and nothing else."""
@@ -202,12 +214,6 @@ class _ChoiceParser:
                 labelled = self.labels.get(spelling) if spelling != text else None
                 return choice if labelled is None or self.choices[labelled] == choice else None
         return None
-
-    def _sentence(self, text: str) -> str | None:
-        if len(text) > _LONGEST:  # without an announced answer, this is a loop
-            return None
-        number = named_choice(self._mentions(tokens_of(self._labelled(text))))
-        return None if number is None else self.choices[number]
 
     def _labelled(self, text: str) -> str:
         """The text in lower case, with the letters and numbers of options marked, or dropped if they mean nothing."""
@@ -259,6 +265,7 @@ def _collapsed(text: str) -> str:
     return " ".join(folded(text).split())
 
 
+_reader = lru_cache(maxsize=4096)(_ChoiceParser)
 _SPELLINGS: tuple[Callable[[str], str], ...] = (
     str,
     str.strip,
@@ -267,42 +274,6 @@ _SPELLINGS: tuple[Callable[[str], str], ...] = (
     lambda text: _unquoted(text).rstrip(".\u3002"),
     lambda text: normal_answer(_unquoted(text)),
 )  # from the strictest to the loosest: two choices are told apart by the first one under which they differ
-
-
-@lru_cache(maxsize=4096)
-def _reader(choices: tuple[str, ...], aliases: tuple[str, ...]) -> _ChoiceParser:
-    labels = labels_of(choices, aliases)
-    other_texts = (
-        aliases
-        if len(aliases) == len(choices) and not all(map(labels.__contains__, map(str.casefold, aliases)))
-        else ()
-    )
-    forms = _forms(choices, other_texts)
-    plain: dict[str, str] = {}
-    for form, number in forms.items():
-        text = " ".join(form)
-        if number >= 0 and (text not in labels or labels[text] == number):
-            for spelling in (text, text.capitalize(), text.upper()):
-                plain[spelling] = plain[f"{spelling}."] = choices[number]
-    spellings = tuple(_spellings(choices, rule) for rule in _SPELLINGS)
-    texts = sorted((re.escape(_collapsed(choice)) for choice in choices if choice.strip()), key=len, reverse=True)
-    own = "|".join(texts) or r"(?!)"
-    return _ChoiceParser(
-        choices=choices,
-        labels=labels,
-        options=choices if not other_texts and aliases else other_texts or ("",) * len(choices),
-        forms=forms,
-        lengths=tuple(sorted({len(form) for form in forms}, reverse=True)) or (1,),
-        plain=plain,
-        spellings=spellings,
-        longest=40 + 2 * max(map(len, choices), default=0),  # of a reply that is a choice between marks
-        opposites=_opposites(choices),
-        decorated=(
-            re.compile(
-                rf"(?<![\w(\[.])(?:(?:option|choice)\s+)?(?!(?:{own})[)\].:])[(\[]?(?:[a-z]|\d{{1,2}})\s*[)\].:]+\s*(?=[\"'*_\s]*(?:{own})(?!\w))"
-            )
-        ),
-    )
 
 
 def _spellings(choices: Sequence[str], rule: Callable[[str], str]) -> dict[str, str | None]:

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from vlgate.judging.answers import normal_choice
 from vlgate.judging.verdicts import right_answers
-from vlgate.metrics.guessing import Odds
 from vlgate.metrics.measures import GROUPED, group_codes
-from vlgate.metrics.shape_rules import YES
+from vlgate.metrics.shape_rules import YES, Odds
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Ask, Capability, Case, Compare, FloatArray, Shape
 

@@ -25,24 +25,16 @@ from vlgate.types import Case, FloatArray, Prediction, Request, Shape, State, Ve
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Replies(Mapping[Request, Prediction]):
-    """The replies to n requests; a ``Prediction`` is made when it is looked up.
+    """The replies to n requests; a ``Prediction`` is made when it is looked up."""
 
-    Attributes:
-        requests: the requests; each once if ``distinct``, otherwise equal ones have equal replies.
-        scores: shape (n,), NaN for none.
-        accepted: shape (n,), 1.0 for yes, 0.0 for no, NaN for none.
-        answers: the answers, None for none; empty if no reply has one.
-        problems: why there is no reply, and whether it was left out on purpose, by the place of the request.
-        cut: the places of the requests whose text the model did not read to the end.
-        neither: the places of the scores of yes or no whose answer probably begins with another word.
-    """
-
-    requests: Sequence[Request]
-    scores: FloatArray
-    accepted: FloatArray
-    answers: Sequence[str | None] = ()
+    requests: Sequence[Request]  # the requests; each once if ``distinct``, otherwise equal ones have equal replies
+    scores: FloatArray  # shape (n,), NaN for none
+    accepted: FloatArray  # shape (n,), 1.0 for yes, 0.0 for no, NaN for none
+    answers: Sequence[str | None] = ()  # the answers, None for none; empty if no reply has one
+    # why there is no reply, and whether it was left out on purpose, by the place of the request
     problems: Mapping[int, tuple[str, bool]] = field(default_factory=dict)
-    cut: AbstractSet[int] = frozenset()
+    cut: AbstractSet[int] = frozenset()  # the places of the requests whose text the model did not read to the end
+    # the places of the scores of yes or no whose answer probably begins with another word
     neither: AbstractSet[int] = frozenset()
     distinct: bool = True
     _places: dict[Request, int] = field(default_factory=dict)
@@ -171,26 +163,17 @@ def plain(column: FloatArray) -> list[float | None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Verdicts(Sequence[Verdict]):
-    """The verdicts of n cases of one task; a ``Verdict`` is made when it is looked at.
-
-    Attributes:
-        cases: the cases.
-        replies: the replies to the requests of the first case, then those of the second, and so on.
-        states: the state of each case.
-        right: whether each case is right, shape (n,).
-        facts: the facts of each case; cases share equal ones.
-        shape: the shape of the cases if their scores alone make the sentences; None if ``told`` has them.
-        told: the sentences of the cases, if there is no shape.
-        starts: the place of the first reply of each case, and the place behind the last reply.
-    """
+    """The verdicts of n cases of one task; a ``Verdict`` is made when it is looked at."""
 
     cases: Sequence[Case]
-    replies: Replies
+    replies: Replies  # the replies to the requests of the first case, then those of the second, and so on
     states: Sequence[State]
-    right: NDArray[np.bool_]
-    facts: Sequence[Mapping[str, float]]
+    right: NDArray[np.bool_]  # shape (n,)
+    facts: Sequence[Mapping[str, float]]  # cases share equal ones
+    # the shape of the cases if their scores alone make the sentences; None if ``told`` has them
     shape: Shape | None = None
-    told: Sequence[str] = ()
+    told: Sequence[str] = ()  # the sentences of the cases, if there is no shape
+    # the place of the first reply of each case, and the place behind the last reply
     starts: Sequence[int] = field(init=False)
 
     def __post_init__(self) -> None:

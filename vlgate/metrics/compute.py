@@ -90,11 +90,6 @@ def at_most(cases: Columns, name: str, confidence: float = 0.95) -> Metric | Non
     return with_intervals({name: mean_of(values, np.arange(len(values)))}, cases, confidence)[name]
 
 
-def points(cases: Columns) -> dict[str, float]:
-    """Compute the values of all metrics, without their intervals; otherwise like ``metrics``."""
-    return {name: measure.of(None, 0.95).value for name, measure in _measures(cases).items()}
-
-
 def _measures(cases: Columns) -> dict[str, Measure]:
     """The measures by name: means of the facts of the same name, but for statistics of scores, and those of groups."""
     if not len(cases.images):

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import prod
+from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
-from vlgate.metrics import answer_rules, guessing, score_rules, sentences, shape_rules
-from vlgate.metrics.guessing import Odds
+import numpy as np
+
+from vlgate.metrics import answer_rules, score_rules, sentences, shape_rules
 from vlgate.metrics.measures import Measure
 from vlgate.metrics.sentences import CaseReplies
-from vlgate.metrics.shape_rules import BoolArray, Rule, ShapeReplies
+from vlgate.metrics.shape_rules import BoolArray, Odds, Rule, ShapeReplies
 from vlgate.types import Case, FloatArray, Shape
 
 if TYPE_CHECKING:
@@ -40,58 +43,38 @@ class Together:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShapeSpec:
-    """One shape of case.
+    """One shape of case."""
 
-    Attributes:
-        name: its name, in tasks and files.
-        about: what a case is, with the source of its metrics.
-        roles: the requests of a case in their order.
-        metrics: the names of the metrics, in the order of every report.
-        headline: the metric that decides whether a case as a whole is right: its fact is 1.
-        rule: from replies to facts; a metric is the mean of the facts of its name.
-        why: the sentence of a judged case.
-        answered: whether the rule reads what is said, not only scores.
-        definitions: the functions that define the metrics, for the reference.
-        like: the shape that has the same definitions, and the difference.
-        chance: the chance level of metrics for scores in random order without ties; others depend on more than that.
-        guess: the chance level of metrics from the odds of the cases.
-        guessed_right: the probability that each case is guessed right, shape (n,), if it differs between cases.
-        statistics: the metrics that are not means over all cases.
-        silent: which cases lower a metric because they lack an answer, shape (n,); see ``compute.at_most``.
-        undirected: the metrics of which neither a higher nor a lower value is better.
-        together: how it is judged if its images are asked about in one prompt; None if it cannot be.
-        candidates: the requests are one true candidate, a text or an image, and any number of false ones.
-        contrasts: the requests with a true and a false text of one image.
-        compared: the requests whose scores the rule compares: a case is right if each first one is higher.
-        voted: the requests with a true and a false text that people vote on.
-        word_pairs: the requests whose texts exchange words in an explanation.
-        exchanged: the order of the requests that exchanges the true and the false texts.
-        fields: the fields of a line of own cases that hold its texts, if no kind of own case has the shape.
-    """
-
-    name: Shape
-    about: str
-    roles: tuple[str, ...]
-    metrics: tuple[str, ...]
-    headline: str
-    rule: Rule
-    why: Callable[[CaseReplies], str]
-    answered: bool = False
-    definitions: tuple[Callable[..., object], ...] = ()
-    like: tuple[Shape, str] | None = None
+    name: Shape  # its name, in tasks and files
+    about: str  # what a case is, with the source of its metrics
+    roles: tuple[str, ...]  # the requests of a case in their order
+    metrics: tuple[str, ...]  # the names of the metrics, in the order of every report
+    headline: str  # the metric that decides whether a case as a whole is right: its fact is 1
+    rule: Rule  # from replies to facts; a metric is the mean of the facts of its name
+    why: Callable[[CaseReplies], str]  # the sentence of a judged case
+    answered: bool = False  # whether the rule reads what is said, not only scores
+    definitions: tuple[Callable[..., object], ...] = ()  # the functions that define the metrics, for the reference
+    like: tuple[Shape, str] | None = None  # the shape that has the same definitions, and the difference
+    # the chance level of metrics for scores in random order without ties; others depend on more than that
     chance: Mapping[str, float] = field(default_factory=dict)
-    guess: Callable[[Odds], Mapping[str, float]] | None = None
+    guess: Callable[[Odds], Mapping[str, float]] | None = None  # the chance level of metrics from the odds of the cases
+    # the probability that each case is guessed right, shape (n,), if it differs between cases
     guessed_right: Callable[[Odds], FloatArray] | None = None
+    # the metrics that are not means over all cases
     statistics: Callable[[Columns], Mapping[str, Measure]] | None = None
+    # which cases lower a metric because they lack an answer, shape (n,); see ``compute.at_most``
     silent: Callable[[Columns, str], BoolArray] | None = None
-    undirected: tuple[str, ...] = ()
+    undirected: tuple[str, ...] = ()  # the metrics of which neither a higher nor a lower value is better
+    # how it is judged if its images are asked about in one prompt; None if it cannot be
     together: Together | None = None
+    # the requests are one true candidate, a text or an image, and any number of false ones
     candidates: Literal["", "texts", "images"] = ""
-    contrasts: Pairs = ()
-    compared: Pairs = ()
-    voted: Pairs = ()
-    word_pairs: Pairs = ()
-    exchanged: tuple[int, ...] = ()
+    contrasts: Pairs = ()  # the requests with a true and a false text of one image
+    compared: Pairs = ()  # the requests whose scores the rule compares: a case is right if each first one is higher
+    voted: Pairs = ()  # the requests with a true and a false text that people vote on
+    word_pairs: Pairs = ()  # the requests whose texts exchange words in an explanation
+    exchanged: tuple[int, ...] = ()  # the order of the requests that exchanges the true and the false texts
+    # the fields of a line of own cases that hold its texts, if no kind of own case has the shape
     fields: tuple[str, ...] = ()
 
 
@@ -113,7 +96,9 @@ _IN_A_QUAD = ((0, 1), (3, 2), (0, 2), (3, 1))
 _IN_A_SET = ((0, 2), (0, 3), (1, 2), (1, 3))
 _SET_PAIRS = ((0, 2), (1, 3))
 _QUAD_LABELS = ("the text of image 1", "the text of image 2", "the image of text 1", "the image of text 2")
-_QUAD_TOGETHER = Together(asked="quad", labels=_QUAD_LABELS, rule=shape_rules.quad_together, guess=guessing.of_quads)
+_QUAD_TOGETHER = Together(
+    asked="quad", labels=_QUAD_LABELS, rule=shape_rules.quad_together, guess=shape_rules.guess_quads_together
+)
 
 
 def _quad_rule(replies: ShapeReplies) -> dict[str, FloatArray]:
@@ -182,7 +167,15 @@ _TWIN_CAPTIONS = ShapeSpec(
     chance={**_QUAD_CHANCE, "acc_normal": 1 / 2, "acc_counterfactual": 1 / 2, "prior_rate": 1 / 2},
     silent=shape_rules.silent_twins,
     together=Together(
-        asked="quad", labels=_QUAD_LABELS, rule=shape_rules.twin_captions_together, guess=guessing.of_twin_captions
+        asked="quad",
+        labels=_QUAD_LABELS,
+        rule=shape_rules.twin_captions_together,
+        guess=lambda odds: {
+            **shape_rules.guess_quads_together(odds),
+            "acc_normal": odds.right[0],
+            "acc_counterfactual": odds.right[1],
+            "prior_rate": odds.right[1],
+        },
     ),
     contrasts=((0, 1), (3, 2)),
     compared=_IN_A_QUAD,
@@ -230,8 +223,8 @@ _QUESTIONS = ShapeSpec(
     why=sentences.questions,
     answered=True,
     definitions=(answer_rules.question_pair_case_metrics,),
-    guess=guessing.question_pairs,
-    guessed_right=guessing.both_right,
+    guess=shape_rules.guess_question_pairs,
+    guessed_right=lambda odds: odds.right[0] * odds.right[1],
     word_pairs=((0, 1),),
 )
 _TWIN_QUESTIONS = ShapeSpec(
@@ -244,14 +237,14 @@ _TWIN_QUESTIONS = ShapeSpec(
     why=sentences.twin_questions,
     answered=True,
     definitions=(answer_rules.question_twin_case_metrics,),
-    guess=guessing.question_twins,
-    guessed_right=guessing.both_right,
+    guess=shape_rules.guess_question_twins,
+    guessed_right=lambda odds: odds.right[0] * odds.right[1],
     silent=shape_rules.silent_twins,
     together=Together(
         asked="questions",
         labels=("the normal image", "the counterfactual image"),
         rule=shape_rules.twin_questions_together,
-        guess=guessing.of_twin_questions,
+        guess=shape_rules.guess_twins_together,
     ),
 )
 _CHOICE = ShapeSpec(
@@ -266,8 +259,8 @@ _CHOICE = ShapeSpec(
     rule=lambda replies: score_rules.choice_case_metrics(replies.scores, score_rules.TEXT, replies.ties),
     why=sentences.choice,
     definitions=(score_rules.choice_case_metrics,),
-    guess=partial(guessing.choices, score_rules.TEXT),
-    guessed_right=guessing.one_of_each,
+    guess=lambda odds: {score_rules.TEXT: fmean(1 / size for size in odds.sizes)},
+    guessed_right=lambda odds: np.array([1 / size for size in odds.sizes]),
     candidates="texts",
 )
 _IMAGE_CHOICE = replace(
@@ -283,7 +276,7 @@ _IMAGE_CHOICE = replace(
     rule=lambda replies: score_rules.choice_case_metrics(replies.scores, score_rules.IMAGE, replies.ties),
     definitions=(),
     like=("choice", "the candidates are images"),
-    guess=partial(guessing.choices, score_rules.IMAGE),
+    guess=lambda odds: {score_rules.IMAGE: fmean(1 / size for size in odds.sizes)},
     together=Together(
         asked="image_choice",
         labels=("the image of the text",),
@@ -303,7 +296,7 @@ _SINGLE = ShapeSpec(
     answered=True,
     definitions=(answer_rules.single_case_metrics, answer_rules.single_statistics),
     chance={"accuracy": 1 / 2, "recall": 1 / 2, "auroc": 1 / 2},
-    guess=guessing.yes_or_no,
+    guess=shape_rules.guess_yes_or_no,
     statistics=shape_rules.single_statistics,
     silent=shape_rules.silent_single,
 )
@@ -317,13 +310,13 @@ _QUESTION_QUAD = ShapeSpec(
     why=sentences.question_quad,
     answered=True,
     definitions=(answer_rules.question_quad_case_metrics,),
-    guess=guessing.question_quads,
-    guessed_right=guessing.all_of_each,
+    guess=shape_rules.guess_question_quads,
+    guessed_right=lambda odds: np.array([1 / prod(row) for row in odds.offered.T.tolist()]),
     together=Together(
         asked="questions",
         labels=tuple(f"question {question} about image {image}" for image in (1, 2) for question in (1, 2)),
         rule=shape_rules.question_quad_together,
-        guess=lambda odds: guessing.of_crossings(odds.right),
+        guess=lambda odds: shape_rules.guess_crossings(odds.right),
     ),
 )
 _TWO_TRUE = ShapeSpec(

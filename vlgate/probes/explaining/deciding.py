@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,21 +45,11 @@ def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
     # way round, or if a question has another answer without it.
     # None decides in "There are no dogs", and none of two cups "There is a cup".
     view = view_of(image)
-    if view is None or not view.scene.width or not view.scene.height:
+    if view is None:
         return None
-    texts = _texts(case, image)
-    try:
-        whole = _said(view.scene, texts, reading)
-        decides = tuple(
-            _said(without(view.scene, lambda thing: thing.id != one.id), texts, reading) != whole
-            for one in view.scene.objects.values()
-        )
-    except UnreadableError:
-        return None
-    if not any(decides):
-        return None
-    size = (view.scene.width, view.scene.height)
-    return Deciding(boxes=tuple(_share(one.box, size) for one in view.scene.objects.values()), decides=decides)
+    things = view.scene.objects.values()
+    edited = (without(view.scene, lambda thing, one=one: thing.id != one.id) for one in things)
+    return _deciding(view.scene, edited, [one.box for one in things], _texts(case, image), reading)
 
 
 def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: Reading) -> Deciding | None:
@@ -71,18 +61,30 @@ def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: R
     if views[0] is None or views[1] is None:
         return None
     own, others = views[0].scene, views[1].scene
-    if not own.width or not own.height or (own.width, own.height) != (others.width, others.height):
+    if (own.width, own.height) != (others.width, others.height):
         return None
-    texts = _texts(case, image)
     boxes = tuple(dict.fromkeys(one.box for scene in (own, others) for one in scene.objects.values()))
+    return _deciding(own, (_exchanged(own, others, box) for box in boxes), boxes, _texts(case, image), reading)
+
+
+def _deciding(
+    scene: SceneGraph,
+    edited: Iterable[SceneGraph],
+    boxes: Sequence[GraphBox],
+    texts: Sequence[str],
+    reading: Reading,
+) -> Deciding | None:
+    """Which of some edits of a scene, one for each box, decide what the texts say of it; None if none does."""
+    width, height = scene.width, scene.height
+    if not width or not height:
+        return None
     try:
-        whole = _said(own, texts, reading)
-        decides = tuple(_said(_exchanged(own, others, box), texts, reading) != whole for box in boxes)
+        whole = _said(scene, texts, reading)
+        decides = tuple(_said(one, texts, reading) != whole for one in edited)
     except UnreadableError:
         return None
-    if not any(decides):
-        return None
-    return Deciding(boxes=tuple(_share(box, (own.width, own.height)) for box in boxes), decides=decides)
+    shares = tuple((box.x / width, box.y / height, (box.x + box.w) / width, (box.y + box.h) / height) for box in boxes)
+    return Deciding(boxes=shares, decides=decides) if any(decides) else None
 
 
 def deciding_words(case: Case, texts: Mapping[str, str], reading: Reading) -> bool | None:
@@ -105,7 +107,6 @@ def _texts(case: Case, image: LazyImage) -> list[str]:
 
 
 def _exchanged(own: SceneGraph, others: SceneGraph, box: GraphBox) -> SceneGraph:
-
     def there(thing: SceneObject) -> bool:
         across, down = thing.box.x + thing.box.w / 2, thing.box.y + thing.box.h / 2
         return box.x <= across <= box.x + box.w and box.y <= down <= box.y + box.h
@@ -133,11 +134,6 @@ def _said(scene: SceneGraph, texts: Sequence[str], reading: Reading) -> list[_Tr
         else:
             found.append(looking.holds(form))
     return found
-
-
-def _share(box: GraphBox, size: tuple[int, int]) -> Box:
-    width, height = size
-    return (box.x / width, box.y / height, (box.x + box.w) / width, (box.y + box.h) / height)
 
 
 # Whether explanations of right answers point at the object that decides, which the scene graph tells.
@@ -170,10 +166,10 @@ def _words(found: Explanation, case: Case, shape: Shape, reading: Reading) -> It
         for part in finding.measured
         if part.effect is not None
     }
-    told: dict[str, bool | None] = {}
-    for (one, other), swap in text_swaps(case, shape):
-        texts = texts_at(case, (one, other))
-        told[swap.words] = deciding_words(case, dict(zip(texts, swap.texts, strict=True)), reading)
+    told = {
+        swap.words: deciding_words(case, dict(zip(texts_at(case, places), swap.texts, strict=True)), reading)
+        for places, swap in text_swaps(case, shape)
+    }
     if set(told.values()) != {True, False} or set(told) - set(effects):
         return
     strongest = max(told, key=lambda words: effects[words])

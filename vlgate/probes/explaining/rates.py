@@ -12,7 +12,7 @@ import numpy as np
 
 from vlgate.metrics.stats import wilson
 from vlgate.probes.explaining.record import Method
-from vlgate.probes.explaining.regions import heat, places
+from vlgate.probes.explaining.regions import heat, overlap, places
 from vlgate.types import Box, FloatArray
 
 WORDS: Method = "exchange between texts"
@@ -80,15 +80,7 @@ def hit(parts: Sequence[Box], effects: FloatArray, objects: Sequence[Box], decid
     (True, False, 0.5)
     """
     own = [box for box, one in zip(objects, decides, strict=True) if one]
-    touching = np.array(
-        [
-            any(
-                (min(part[2], box[2]) > max(part[0], box[0]) and min(part[3], box[3]) > max(part[1], box[1]))
-                for box in own
-            )
-            for part in parts
-        ]
-    )
+    touching = np.array([any(overlap(part, box) > 0 for box in own) for part in parts])
     pointing = np.array([any(_within(part, box) for box in own) for part in parts])
     top, moved = int(np.argmax(effects)), bool(np.max(effects) > 0)
     shown = heat(parts, effects)

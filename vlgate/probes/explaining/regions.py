@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -25,14 +25,13 @@ RADIUS = 3  # how far the painting looks from each pixel
 
 
 class Decoded:
-    """The pixels of an image, decoded once for all of its changed copies."""
+    """The pixels of an image, shape (h, w, 3), decoded once for all of its changed copies."""
 
     def __init__(self, image: LazyImage) -> None:
         self.image = image
 
     @cached_property
     def pixels(self) -> Pixels:
-        """The pixels, shape (h, w, 3)."""
         found: Pixels = np.asarray(self.image.load())
         return found
 
@@ -49,37 +48,22 @@ class Decoded:
         return colour
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HiddenLoad:
-    """Loads an image with one box painted over with what is around it."""
+def _painted_over(decoded: Decoded, box: Box) -> Image:
+    from PIL import Image
 
-    decoded: Decoded
-    box: Box
-
-    def __call__(self) -> Image:
-        from PIL import Image
-
-        pixels = self.decoded.pixels.copy()
-        rows, columns = places(self.box, pixels.shape[0], pixels.shape[1])
-        pixels[rows, columns] = resized(painted(self.decoded, self.box), *pixels[rows, columns].shape[:2])
-        return Image.fromarray(pixels)
+    pixels = decoded.pixels.copy()
+    place = places(box, *pixels.shape[:2])
+    pixels[place] = resized(painted(decoded, box), *pixels[place].shape[:2])
+    return Image.fromarray(pixels)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExchangedLoad:
-    """Loads an image with one box from another image, which is stretched to the size of the first."""
+def _exchanged(decoded: Decoded, other: Decoded, box: Box) -> Image:
+    from PIL import Image
 
-    decoded: Decoded
-    other: Decoded
-    box: Box
-
-    def __call__(self) -> Image:
-        from PIL import Image
-
-        pixels = self.decoded.pixels.copy()
-        place = places(self.box, pixels.shape[0], pixels.shape[1])
-        pixels[place] = resized(self.other.pixels, *pixels.shape[:2])[place]
-        return Image.fromarray(pixels)
+    pixels = decoded.pixels.copy()
+    place = places(box, *pixels.shape[:2])
+    pixels[place] = resized(other.pixels, *pixels.shape[:2])[place]  # the other image is stretched to the same size
+    return Image.fromarray(pixels)
 
 
 def painted(decoded: Decoded, box: Box) -> Pixels:
@@ -142,14 +126,16 @@ class Region:
 def hidden(image: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ...]:
     """Return a copy of an image for each box, with that box painted over; nothing is decoded yet."""
     decoded = Decoded(image)
-    return tuple(_region(image, box, "hidden", HiddenLoad(decoded=decoded, box=box)) for box in boxes[:MOST_BOXES])
+    return tuple(_region(image, box, "hidden", partial(_painted_over, decoded, box)) for box in boxes[:MOST_BOXES])
 
 
 def from_another(image: LazyImage, other: LazyImage, boxes: Sequence[Box] = WINDOWS) -> tuple[Region, ...]:
     """Return a copy of an image for each box, with what another image shows there; nothing is decoded yet."""
     decoded, source = Decoded(image), Decoded(other)
-    loads = [ExchangedLoad(decoded=decoded, other=source, box=box) for box in boxes[:MOST_BOXES]]
-    return tuple(_region(image, load.box, f"from-{other.key}", load) for load in loads)
+    return tuple(
+        _region(image, box, f"from-{other.key}", partial(_exchanged, decoded, source, box))
+        for box in boxes[:MOST_BOXES]
+    )
 
 
 def heat(boxes: Sequence[Box], effects: FloatArray, side: int = 64) -> FloatArray:
@@ -200,7 +186,7 @@ def segments(pixels: Pixels) -> tuple[Box, ...]:
     found = sorted((box for mask in _masks(colours) for box in _boxes(mask)), key=_area, reverse=True)
     kept: list[Box] = []
     for box in found:
-        if len(kept) < MOST_SEGMENTS and all(_overlap(box, other) <= SAME for other in kept):
+        if len(kept) < MOST_SEGMENTS and all(overlap(box, other) <= SAME for other in kept):
             kept.append(box)
     return tuple(kept)
 
@@ -249,7 +235,7 @@ def _area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def _overlap(one: Box, other: Box) -> float:
+def overlap(one: Box, other: Box) -> float:
     across = max(0.0, min(one[2], other[2]) - max(one[0], other[0]))
     both = across * max(0.0, min(one[3], other[3]) - max(one[1], other[1]))
     return both / (_area(one) + _area(other) - both)

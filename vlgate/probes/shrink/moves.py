@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,8 +27,6 @@ from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, im
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from vlgate.fixtures.scenes.graph import Graph
 
 
 # The text of a request, with its choices.
@@ -57,7 +56,8 @@ class Truth:
 
     def keeps(self, case: Case) -> bool:
         """Return whether every text is as true, and every answer as right, as the case says; False if unknown."""
-        pairs, questions = [], []
+        pairs: list[tuple[Match, bool | str]] = []
+        questions: list[tuple[Ask, bool | str]] = []
         for request, truth in zip(case.requests, case.truths, strict=True):
             if isinstance(request, Read | Compare):  # the reader reads texts about one image
                 return False
@@ -65,21 +65,12 @@ class Truth:
                 pairs.append((request, truth))
             else:
                 questions.append((request, truth))
-        return self._pairs(pairs) and self._questions(questions)
-
-    def _pairs(self, pairs: list[tuple[Match, bool | str]]) -> bool:
         try:
             scores = self._reader.match([pair for pair, _ in pairs])
-        except NoReplyError:
-            return False
-        return all(bool(score) is truth for score, (_, truth) in zip(scores, pairs, strict=True))
-
-    def _questions(self, questions: list[tuple[Ask, bool | str]]) -> bool:
-        try:
             answers = self._reader.answer([question for question, _ in questions])
         except NoReplyError:
             return False
-        return all(
+        return all(bool(score) is truth for score, (_, truth) in zip(scores, pairs, strict=True)) and all(
             normal_answer(answer) == normal_answer(str(truth))
             for answer, (_, truth) in zip(answers, questions, strict=True)
         )
@@ -122,20 +113,19 @@ class Move:
 
 
 def perturbed(case: Case, moves: Sequence[Move]) -> Case:
-    """Return the case with the same changes, of different kinds, to all its images and texts; its truths stay the same."""
+    """Return the case with the same changes, of different kinds, to all its images and texts; its truths stay."""
     # The key of an image names its changes (``2357834#blur1.3``).
     texts = {move.text: move.instead for move in moves if move.text is not None and move.instead is not None}
-    return replace(case, requests=tuple(_changed(request, moves, texts) for request in case.requests))
 
+    def changed(request: Request) -> Request:
+        text = texts.get(text_of(request), text_of(request))
+        if isinstance(request, Ask):
+            return replace(request, image=_altered(request.image, moves), question=text.words, choices=text.choices)
+        if isinstance(request, Match):
+            return Match(image=_altered(request.image, moves), text=text.words)
+        return Read(text=text.words)
 
-def _changed(request: Request, moves: Sequence[Move], texts: dict[Text, Text]) -> Request:
-    said = texts.get(text_of(request), text_of(request))
-    if isinstance(request, Ask):
-        image = _altered(request.image, moves)
-        return replace(request, image=image, question=said.words, choices=said.choices)
-    if isinstance(request, Match):
-        return Match(image=_altered(request.image, moves), text=said.words)
-    return Read(text=said.words)
+    return replace(case, requests=tuple(map(changed, case.requests)))
 
 
 def _altered(image: LazyImage, moves: Sequence[Move]) -> LazyImage:
@@ -211,7 +201,7 @@ UNKNOWN = "the data has no boxes of what the texts name"
 
 
 def region_moves(case: Case) -> tuple[tuple[tuple[Move, ...], ...], str]:
-    """Return directions of regions that may be covered, each from the smallest to the largest, and why there are none."""
+    """Return directions of regions that may be covered, the smallest region first, and why there are none."""
     # What the texts name is known from ``Case.named``, or from a perturbation of the image that the case itself has. A
     # drawn scene has none: covering a thing would say nothing that removing it does not say better.
     images = {image.key: image for request in case.requests for image in images_of(request)}
@@ -257,33 +247,29 @@ def _directions(key: str, number: int, boxes: Iterable[Box], size: tuple[int, in
         ]
     except ValueError:  # no box is on the image
         return
-    for row in range(ROWS):
-        for column in range(ROWS):
-            middle = (column + 0.5) / ROWS, (row + 0.5) / ROWS
-            moves: list[Move] = []
-            for side in SIDES:
-                x, y = middle
-                region = max(0.0, x - side / 2), max(0.0, y - side / 2), min(1.0, x + side / 2), min(1.0, y + side / 2)
-                left, top, right, low = (edge * (width, height)[at % 2] for at, edge in enumerate(region))
-                if any(left < b[2] and right > b[0] and top < b[3] and low > b[1] for b in kept):
-                    break
-                share = (region[2] - region[0]) * (region[3] - region[1])
-                moves.append(
-                    (
-                        Move(
-                            kind=f"cover {number}.{row}{column} ",
-                            strength=round(side, 2),
-                            says=f"{share:.1%} of the image covered, at {region[0]:.0%} from the left and {region[1]:.0%} from the top",
-                            distance=share / SIDES[-1] ** 2,
-                            alter=partial(covered, region=region),
-                            of=key,
-                            family="region",
-                            about="a region that the texts do not name",
-                        )
-                    )
-                )
-            if moves:
-                yield tuple(moves)
+    for row, column in product(range(ROWS), range(ROWS)):
+        x, y = (column + 0.5) / ROWS, (row + 0.5) / ROWS
+        moves: list[Move] = []
+        for side in SIDES:
+            region = max(0.0, x - side / 2), max(0.0, y - side / 2), min(1.0, x + side / 2), min(1.0, y + side / 2)
+            left, top, right, low = (edge * (width, height)[at % 2] for at, edge in enumerate(region))
+            if any(left < b[2] and right > b[0] and top < b[3] and low > b[1] for b in kept):
+                break
+            share = (region[2] - region[0]) * (region[3] - region[1])
+            at = f"at {region[0]:.0%} from the left and {region[1]:.0%} from the top"
+            cover = Move(
+                kind=f"cover {number}.{row}{column} ",
+                strength=round(side, 2),
+                says=f"{share:.1%} of the image covered, {at}",
+                distance=share / SIDES[-1] ** 2,
+                alter=partial(covered, region=region),
+                of=key,
+                family="region",
+                about="a region that the texts do not name",
+            )
+            moves.append(cover)
+        if moves:
+            yield tuple(moves)
 
 
 def covered(pixels: Pixels, *, region: tuple[float, float, float, float]) -> Pixels:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import cos, inf, log2, radians, sin
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +17,6 @@ from vlgate.fixtures.scenes.shapes import ALL_COLOURS, COVERINGS, MATERIALS
 from vlgate.perturb.text.grammar import either_number
 from vlgate.probes.shrink.moves import Move, Truth, graph_of, perturbed, text_of
 from vlgate.types import Case, images_of
-
-if TYPE_CHECKING:
-    from vlgate.fixtures.scenes.graph import Graph
-
 
 # Edits of a drawn scene: one thing moved, resized, recoloured or removed, with the scene's graph as the only source.
 #
@@ -207,11 +202,7 @@ def _without(graph: Graph, *, name: str) -> Graph:
 def _with(graph: Graph, name: str, thing: object) -> Graph:
     """The graph with another thing of that name, and the relations of places that are clear now."""
     objects: dict[str, GqaObject] = {**graph["objects"], name: thing}  # type: ignore[dict-item]
-    found = {
-        one: {**other, "relations": _relations(objects, one, name)} if one != name else other
-        for one, other in objects.items()
-    }
-    found[name] = {**objects[name], "relations": _relations(objects, name, name)}
+    found = {one: {**other, "relations": _relations(objects, one, name)} for one, other in objects.items()}
     return {**graph, "objects": found}  # type: ignore[typeddict-item]
 
 

@@ -12,7 +12,7 @@ from vlgate.judging.verdicts import judge
 from vlgate.probes.explaining.margin import margin
 from vlgate.probes.shrink.families import FAMILIES, Family
 from vlgate.probes.shrink.moves import Move, Truth, perturbed
-from vlgate.probes.shrink.space import WORDING, Space, space
+from vlgate.probes.shrink.space import WORDING, space
 from vlgate.seeds import seed_of
 from vlgate.types import Batch, Prediction, Predictor, Request, Verdict
 
@@ -139,23 +139,16 @@ def smallest_change(
     """Look for the smallest change of a case that keeps its truths and makes the model get it wrong.
 
     The search tries every change of the image at full strength, then every other wording of one of the texts, the
-    nearest first. Then it makes the image changes that break the case smaller: hypothesis shrinks each one while it is
-    smaller than the smallest change so far. Edits of a drawn scene and regions of a photograph are tried at full
-    strength too, then at a half, a quarter and an eighth, and halved towards the weakest one that breaks the case;
-    with the calls that are left, the untried ones that are smaller than the smallest change so far are tried one by
-    one, the smallest first. The change with the least distance is kept. If no single change breaks the case,
-    hypothesis draws up to three changes of any strength together, and shrinks them, first to fewer changes, then to
-    weaker ones.
+    nearest first. Hypothesis shrinks each image change that breaks the case while it is smaller than the smallest so
+    far. Edits of a drawn scene and regions of a photograph are tried at full strength, then at a half, a quarter and an
+    eighth, and halved towards the weakest that breaks the case; with the calls that are left, the smaller untried ones
+    follow, the smallest first. If no single change breaks the case, hypothesis draws up to three of them together, and
+    shrinks them, first to fewer changes, then to weaker ones.
 
-    To save calls, the search assumes that a stronger change breaks the case if a weaker one of its kind does. This is
-    not always true, so a smaller change than the one it finds may break the case too. An edit of a scene or a region
-    is the smallest single one if the budget is large enough for all of them.
-
-    ``budget`` is the largest number of requests that the model is asked, including the case's own; none is asked twice.
-    The model's exceptions pass through.
-
-    Returns: the search. It is the same for the same arguments if the model gives the same replies. Hypothesis stops
-        shrinking after five minutes, so the change can be larger for a very slow model.
+    To save calls, the search assumes that a stronger change breaks the case if a weaker one of its kind does, which is
+    not always true. ``budget`` is the largest number of requests that the model is asked, including the case's own;
+    none is asked twice. The result is the same for the same arguments and replies, unless a very slow model needs more
+    than the five minutes after which hypothesis stops to shrink.
     """
     if len(batch.positions) != 1:
         raise ValueError(

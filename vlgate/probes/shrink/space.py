@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
+from operator import itemgetter
+from pathlib import Path
 
 from vlgate.errors import ModelLoadError
 from vlgate.perturb.text.grammar import capitalised_like
@@ -95,23 +98,10 @@ def restated(text: str) -> Iterator[str]:
 
 # The changes that keep the truths of a case: what its texts speak about decides how its images may be changed.
 
-_COLOUR = re.compile(
-    r"\b(?:amber|aqua|beige|black|blond\w*|blu\w+|bright\w*|brown\w*|brunette|colou?r\w*|crimson|cyan|dark\w*|day\w*|dim|gold\w*"
-    r"|gr[ae]y\w*|green\w*|indigo|ivory|lavender|light\w*|lilac|lit|magenta|maroon|mauve|navy|night\w*|olive|orange|pale|peach"
-    r"|pink\w*|purpl\w+|red|redd\w+|rust\w*|salmon|scarlet|shad\w+|shiny|silver\w*|sunny|tan|taupe|teal|ton\w+|turquoise|violet"
-    r"|white\w*|yellow\w*)\b"
+_TABLE = tomllib.loads(Path(__file__).with_name("space.toml").read_text(encoding="utf-8"))
+_COLOUR, _PLACE, _NUMBER, _EDGE = (
+    re.compile(_TABLE[name], re.VERBOSE) for name in ("colour", "place", "number", "edge")
 )
-_PLACE = re.compile(
-    r"\b(?:above|across|against|atop|behind|below|beneath|beside|between|bottom|diagonal\w*|down|facing|flat|front|high\w*"
-    r"|horizontal\w*|inverted|laying|lean\w+|left\w*|level|low\w*|lying|next|on|over|right\w*|sideways|slant\w*|standing|straight"
-    r"|tall\w*|tilt\w*|top|under\w*|up|upper|upright|upside|vertical\w*)\b"
-)
-_NUMBER = re.compile(
-    r"\d|\b(?:all|count\w*|couple|double|dozen\w*|every\w*|exactly|few\w*|group\w*|half|least|less|lone|lots?|many|more|most|multiple"
-    r"|number|once|only|pairs?|several|single|twice|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)s?"
-    r"|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|second|third|triple)\b"
-)
-_EDGE = re.compile(r"\b(?:borders?|corners?|edges?|margins?|sides?|whole|entire\w*|crop\w*|partial\w*|cut)\b")
 _NEVER = {
     "dark": (_COLOUR,),
     "bright": (_COLOUR,),
@@ -156,7 +146,8 @@ def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
     # numbers, edges and corners exclude cropping and rotation. An image that is already perturbed also excludes
     # cropping and rotation, because it may have been cropped to the objects in question. The words of all texts,
     # choices and answers of the case count.
-    texts = " ".join(_texts(case)).lower()
+    texts = " ".join(text for request in case.requests for text in (text_of(request).words, *text_of(request).choices))
+    texts = " ".join([texts, *(truth for truth in case.truths if isinstance(truth, str))]).lower()
     images = [image for request in case.requests for image in images_of(request)]
     tight = {"crop", "turn"} if any("#" in image.key for image in images) else set()
     kinds = [
@@ -183,12 +174,6 @@ def space(case: Case, families: Collection[Family] = FAMILIES) -> Space:
     )
 
 
-def _texts(case: Case) -> Iterator[str]:
-    for request, truth in zip(case.requests, case.truths, strict=True):
-        text = text_of(request)
-        yield from (text.words, *text.choices, *([truth] if isinstance(truth, str) else []))
-
-
 def _wordings(case: Case, truth: Truth | None) -> tuple[tuple[Move, ...], str]:
     """Other wordings of each text, the nearest first, and what is missing among them."""
     # Of a drawn scene, only those are kept that the reader finds as true as before.
@@ -196,27 +181,25 @@ def _wordings(case: Case, truth: Truth | None) -> tuple[tuple[Move, ...], str]:
     parses = [parsed(text.words) for text in texts]
     lacking = next((why for why in parses if isinstance(why, str) and why), "")
     found = [
-        (text, instead)
+        (_share(text, instead), text, instead)
         for text, parse in zip(texts, parses, strict=True)
         for instead in _others(text, None if isinstance(parse, str) else parse)
         if instead not in texts
     ]
     pairs = any(isinstance(said, bool) for said in case.truths)
     true = {text_of(one) for one, said in zip(case.requests, case.truths, strict=True) if said is True}
-    distances = [_share(text, instead) for text, instead in found]
-    order = sorted(range(len(found)), key=distances.__getitem__)
     moves = tuple(
         Move(
             kind=WORDING,
             strength=number,
-            says=_in_words(found[place][0].words, found[place][1].words),
-            distance=distances[place],
-            text=found[place][0],
-            instead=found[place][1],
+            says=_in_words(text.words, instead.words),
+            distance=distance,
+            text=text,
+            instead=instead,
             family="wording",
-            about="a true text" if found[place][0] in true else "a false text" if pairs else "a question",
+            about="a true text" if text in true else "a false text" if pairs else "a question",
         )
-        for number, place in enumerate(order, start=1)
+        for number, (distance, text, instead) in enumerate(sorted(found, key=itemgetter(0)), start=1)
     )
     if truth is not None:
         moves = tuple(move for move in moves if truth.keeps(perturbed(case, (move,))))
