@@ -259,8 +259,8 @@ def bla_volta(evidence: Evidence) -> dict[str, Measure]:
     upper = np.argsort(order, axis=1, kind="stable") >= 2
     return {
         "sen_acc": _mean((upper == [True, True, False, False]).mean(axis=1)),
-        "set_acc": _mean(upper[:, :2].all(axis=1).astype(np.float64)),
-        "set_error": _mean(upper[:, 2:].all(axis=1).astype(np.float64)),
+        "set_acc": _mean(np.asarray(upper[:, :2].all(axis=1), dtype=np.float64)),
+        "set_error": _mean(np.asarray(upper[:, 2:].all(axis=1), dtype=np.float64)),
     }
 
 

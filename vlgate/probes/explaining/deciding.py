@@ -47,9 +47,14 @@ def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
     view = view_of(image)
     if view is None:
         return None
-    things = view.scene.objects.values()
-    edited = (without(view.scene, lambda thing, one=one: thing.id != one.id) for one in things)
-    return _deciding(view.scene, edited, [one.box for one in things], _texts(case, image), reading)
+    scene = view.scene
+
+    def less(name: str) -> SceneGraph:
+        return without(scene, lambda thing: thing.id != name)
+
+    things = scene.objects.values()
+    edited = (less(thing.id) for thing in things)
+    return _deciding(scene, edited, [thing.box for thing in things], _texts(case, image), reading)
 
 
 def deciding_exchange(case: Case, image: LazyImage, other: LazyImage, reading: Reading) -> Deciding | None:
