@@ -1,11 +1,12 @@
 import math
 
 import pytest
+from builders import image, judged
 
 from vlgate.judging.verdicts import judge
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Task
+from vlgate.types import Ask, Batch, Case, Match, Prediction, Task
 
-IMAGE = LazyImage(key="a.jpg", load=lambda: pytest.fail("a judge decoded an image"))
+IMAGE = image("a.jpg")
 CAPABILITIES = {
     "pair": "foil",
     "quad": "compositional",
@@ -35,13 +36,9 @@ def task_of(shape, *, capability=None, truths=None, origin="", cases=1):
 
 
 def judge_one(task, replies, ties="strict"):
-    [case] = task.cases
-    given_ = {
-        request: Prediction(request=request, **reply) for request, reply in zip(case.requests, replies, strict=True)
-    }
-    [verdict] = judge(Batch(task=task, positions=(0,), ties=ties), given_)
-    assert verdict.case is case
-    assert [prediction.request for prediction in verdict.predictions] == list(case.requests)
+    [verdict] = judged(task, [replies], ties=ties)
+    assert verdict.case is task.cases[0]
+    assert [prediction.request for prediction in verdict.predictions] == list(verdict.case.requests)
     return verdict
 
 

@@ -2,16 +2,16 @@ import math
 from itertools import combinations, permutations
 from statistics import mean
 
+import builders
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.judging.verdicts import judge
 from vlgate.metrics.compute import columns, metrics
 from vlgate.metrics.score_rules import SET_METRICS, set_case_metrics
 from vlgate.metrics.shapes import SHAPES
-from vlgate.types import Batch, Case, LazyImage, Match, Prediction, Task
+from vlgate.types import Case, Match
 
 NAN = math.nan
 POLICIES = {"strict": 0.0, "half": 0.5, "credit": 1.0}
@@ -116,14 +116,16 @@ def test_infinite_scores_are_ranked():
 
 
 def judged(shape, scores, ties="strict"):
-    image = LazyImage(key="1.jpg", load=lambda: pytest.fail("a metric decoded an image"))
-    cases, replies = [], {}
-    for number, row in enumerate(scores):
-        requests = tuple(Match(image=image, text=f"{number}/{place}") for place in range(4))
-        cases.append(Case(id=str(number), requests=requests, truths=(True, True, False, False)))
-        replies |= {r: Prediction(request=r, score=float(s)) for r, s in zip(requests, row, strict=True)}
-    task = Task(id="x/y", capability="compositional", shape=shape, cases=tuple(cases))
-    return judge(Batch(task=task, positions=tuple(range(len(cases))), ties=ties), replies)
+    cases = [
+        Case(
+            id=str(number),
+            requests=tuple(Match(image=builders.image(1), text=f"{number}/{place}") for place in range(4)),
+            truths=(True, True, False, False),
+        )
+        for number in range(len(scores))
+    ]
+    replies = [[{"score": float(score)} for score in row] for row in scores]
+    return builders.judged(builders.task_of(cases, shape=shape), replies, ties=ties)
 
 
 @given(sets, policies, st.sampled_from(["set", "active_passive_set"]))

@@ -2,15 +2,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from builders import image, judged, task_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlgate.judging.verdicts import judge
 from vlgate.metrics import score_rules
 from vlgate.metrics.compute import columns, metrics
 from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.stats import wilson
-from vlgate.types import Ask, Batch, Case, LazyImage, Match, Prediction, Read, Task
+from vlgate.types import Ask, Case, Match, Read
 
 POLICIES = ("strict", "half", "credit")
 CAPABILITIES = {"pair": "foil", "quad": "compositional", "questions": "directional"}
@@ -18,19 +18,11 @@ few_scores = st.integers(-2, 2).map(float)  # many ties
 opinions = st.sampled_from([True, False, None])
 
 
-def never():
-    raise AssertionError("a metric decoded an image")
-
-
-def image(number):
-    return LazyImage(key=f"{number}.jpg", load=never)
-
-
 def verdicts(shape, replies, ties="strict", images=None, capability=None):
     """Judge cases whose replies are given as one keyword dictionary per request."""
-    cases, predictions = [], {}
+    cases = []
     for number, case in enumerate(replies):
-        about = image(number if images is None else images[number])
+        about = image(f"{number if images is None else images[number]}.jpg")
         texts = [f"{number}/{place}" for place in range(len(case))]
         if shape == "questions":
             requests = tuple(Ask(image=about, question=text) for text in texts)
@@ -39,11 +31,8 @@ def verdicts(shape, replies, ties="strict", images=None, capability=None):
             requests = tuple(Match(image=about, text=text) for text in texts)
             truths = (True, False, False, True)[: len(case)]
         cases.append(Case(id=str(number), requests=requests, truths=truths))
-        predictions |= {
-            request: Prediction(request=request, **reply) for request, reply in zip(requests, case, strict=True)
-        }
-    task = Task(id="x/y", capability=capability or CAPABILITIES[shape], shape=shape, cases=tuple(cases))
-    return judge(Batch(task=task, positions=tuple(range(len(cases))), ties=ties), predictions)
+    task = task_of(cases, capability=capability or CAPABILITIES[shape], shape=shape)
+    return judged(task, replies, ties=ties)
 
 
 def scored(*scores):
@@ -189,8 +178,6 @@ def test_a_verdict_that_is_not_judged_never_reaches_a_metric(state):
 
 def test_cases_without_an_image_are_clusters_of_their_own():
     requests = [(Read(text=f"{n} true"), Read(text=f"{n} false")) for n in range(3)]
-    cases = tuple(Case(id=str(n), requests=pair, truths=(True, False)) for n, pair in enumerate(requests))
-    task = Task(id="x/y", capability="foil", shape="pair", cases=cases)
-    replies = {request: Prediction(request=request, score=1.0) for pair in requests for request in pair}
-    judged = judge(Batch(task=task, positions=(0, 1, 2)), replies)
-    assert columns("pair", judged).images.tolist() == [0, 1, 2]
+    cases = [Case(id=str(n), requests=pair, truths=(True, False)) for n, pair in enumerate(requests)]
+    alone = judged(task_of(cases), [[{"score": 1.0}] * 2] * 3)
+    assert columns("pair", alone).images.tolist() == [0, 1, 2]
