@@ -46,18 +46,7 @@ MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
             "pair_case_metrics",
             "set_case_metrics",
             "choice_case_metrics",
-            "two_true_case_metrics",
             "quad_case_metrics",
-            "quad_twin_case_metrics",
-        ),
-    ),
-    (
-        "vlgate.metrics.answer_rules",
-        (
-            "single_case_metrics",
-            "question_pair_case_metrics",
-            "question_twin_case_metrics",
-            "question_quad_case_metrics",
         ),
     ),
     ("vlgate.metrics.macro", ("macro",)),

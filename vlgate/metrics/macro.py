@@ -91,8 +91,6 @@ def _nearer(means: FloatArray, sizes: FloatArray, value: float, confidence: floa
     return min(1.0, value + distance) if end else max(0.0, value - distance)
 
 
-# Means of a metric over tasks, as the papers print them: VL-CheckList's hierarchy and the column Avg. of VALSE.
-
 _CHECKLIST = "vl-checklist"
 _VALSE = "valse"
 _ENDS = (("object/location", "center", "margin"), ("object/size", "large", "small"))

@@ -160,17 +160,8 @@ def two_true_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[str
     ``itt``, the paper's image-to-text score: both true captions score above the false one; ``itt_first`` and
     ``itt_second``: that caption does. Chance, for scores in random order without ties, is 1/3, 1/2 and 1/2. ``tied``:
     a true caption and the false one have exactly the same score.
-
-    Args:
-        scores: shape (n, 3): the two true captions, then the false one.
-        ties: what an exact tie counts.
-
-    Returns: values by name, each of shape (n,), in 0..1.
-    Raises: ValueError if a score is NaN.
-
-    >>> two_true_case_metrics(np.array([[0.9, 0.3, 0.5]]))["itt"].tolist()
-    [0.0]
     """
+    # shape (n, 3): the two true captions, then the false one
     first, second, false = scores.T
     won = wins(first, false, ties), wins(second, false, ties)
     tied = (first == false) | (second == false)
@@ -226,15 +217,8 @@ def quad_twin_case_metrics(scores: FloatArray, ties: Ties = "strict") -> dict[st
     the counterfactual image fits the caption of the normal one better than its own; a lower rate is better. Chance, for
     scores without ties, is 1/2 for each of the three. A tie is neither right nor the prior under ``strict``, a half of
     both under ``half``, and right under ``credit``.
-
-    Args:
-        scores: shape (n, 4): normal image with its caption and with the other one, counterfactual image with the
-            caption of the normal one and with its own.
-        ties: what an exact tie counts.
-
-    Returns: values by name, each of shape (n,), in 0..1.
-    Raises: ValueError if a score is NaN.
     """
+    # shape (n, 4): the normal image with its caption and the other, its twin with the normal caption and its own
     normal, other, usual, own = scores.T
     against: Ties = "half" if ties == "half" else "strict"
     return {

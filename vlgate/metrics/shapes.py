@@ -332,21 +332,9 @@ _TWO_TRUE = ShapeSpec(
     contrasts=((0, 2), (1, 2)),
     compared=((0, 2), (1, 2)),
 )
-SHAPES: dict[Shape, ShapeSpec] = {
-    spec.name: spec
-    for spec in (
-        _PAIR,
-        _QUAD,
-        _IMAGE_QUAD,
-        _SET,
-        _ACTIVE_PASSIVE_SET,
-        _QUESTIONS,
-        _CHOICE,
-        _IMAGE_CHOICE,
-        _SINGLE,
-        _QUESTION_QUAD,
-        _TWO_TRUE,
-        _TWIN_QUESTIONS,
-        _TWIN_CAPTIONS,
-    )
-}  # the shapes by name; a row of a package of your own is ``SHAPES["mine"] = ShapeSpec(name="mine", ...)``
+_ALL = (
+    *(_PAIR, _QUAD, _IMAGE_QUAD, _SET, _ACTIVE_PASSIVE_SET, _QUESTIONS, _CHOICE, _IMAGE_CHOICE, _SINGLE),
+    *(_QUESTION_QUAD, _TWO_TRUE, _TWIN_QUESTIONS, _TWIN_CAPTIONS),
+)
+SHAPES: dict[Shape, ShapeSpec] = {spec.name: spec for spec in _ALL}
+"""The shapes by name; a row of a package of your own is ``SHAPES["mine"] = ShapeSpec(name="mine", ...)``."""

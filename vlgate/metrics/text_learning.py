@@ -16,8 +16,6 @@ from vlgate.metrics.clusters import connected
 from vlgate.metrics.stats import wilson
 from vlgate.types import Ask, Case, FloatArray, Match, images_of
 
-# Groups of images that must stay together when a task is divided into folds for cross-validation.
-
 FOLDS = 10
 
 

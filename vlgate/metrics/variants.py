@@ -18,8 +18,6 @@ from vlgate.metrics.measures import Measure, group_measure, mean_of, wins
 from vlgate.metrics.score_rules import TEXT
 from vlgate.types import FloatArray
 
-# What a variant of a metric is computed from: the replies to the cases of a task, as arrays.
-
 Texts = NDArray[np.object_]
 
 
@@ -42,9 +40,6 @@ class Evidence:
 
 Rule = Callable[[Evidence], Mapping[str, Measure]]
 """A function from the evidence of at least one case to measures, by the names of the metrics without the variant."""
-
-
-# Scores as released code compares them, in which the place of the truth decides a tie.
 
 
 def first_of_two(evidence: Evidence) -> dict[str, Measure]:
@@ -82,9 +77,6 @@ def _grouped(evidence: Evidence, right: FloatArray, metrics: tuple[str, ...]) ->
 
 def _mean(values: FloatArray) -> Measure:
     return mean_of(values, np.arange(len(values)))
-
-
-# Answers as released code searches them for words.
 
 
 def pope(evidence: Evidence) -> dict[str, Measure]:

@@ -145,8 +145,6 @@ class Diagnosis:
     notes: tuple[str, ...] = ()
 
 
-# Whether replies are those to one picture or to another, and whether a view of the canaries is understood better.
-
 NEAR = 0.1  # replies are those to a picture if they differ from them by a tenth of what they differ from the others
 LEAST = 0.05
 """The least difference between the replies to two pictures that tells them apart, as a share of their spread."""

@@ -10,8 +10,6 @@ from vlgate.judging.verdicts import judge
 from vlgate.metrics.controlled import ControlledTask
 from vlgate.types import Batch, Case, Metric, Prediction, Request, Task, Ties, Verdict
 
-# What a control is, and what it is given.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
@@ -60,9 +58,6 @@ class Control:
     requests: Callable[[Sequence[Case]], int]
     measure: Callable[[Sample, ModelPredictor], ControlledTask]
     about_model: Callable[[ModelPredictor, int], ControlledTask | None] | None = None
-
-
-# What the controls of a run found.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

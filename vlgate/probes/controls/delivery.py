@@ -11,22 +11,9 @@ import numpy as np
 from vlgate.asking.adapters import match_adapter
 from vlgate.asking.predictor import ModelPredictor
 from vlgate.metrics.controlled import ControlledTask, Figure
+from vlgate.probes.controls import faults
 from vlgate.probes.controls.canaries import CANARIES, Asker, Diagnosis, Finding, behind, recognised
 from vlgate.probes.controls.control import Control
-from vlgate.probes.controls.faults import (
-    LOST,
-    aliased,
-    alone,
-    by_name,
-    frame,
-    kept,
-    lost,
-    misplaced,
-    opened,
-    repaired,
-    truncated,
-    wrong_frame,
-)
 from vlgate.probes.controls.flips import FAMILIES, measure, requests
 
 CHANCE = 0.25  # the share of canaries that guessing recognises: one text of four is true
@@ -48,26 +35,26 @@ def diagnose(predictor: ModelPredictor) -> Diagnosis:
 
 def _diagnosed(asker: Asker) -> Diagnosis:
     # A fault that spoils every picture is looked for first, and what it would spoil is not looked at.
-    apart = alone(asker)
+    apart = faults.alone(asker)
     if not np.isfinite(apart).all():
         return Diagnosis(inapplicable="the model gives no score to pictures that are not in the tasks of the run")
-    nothing = lost(apart)
-    if nothing is None and by_name(asker, apart):
+    nothing = faults.lost(apart)
+    if nothing is None and faults.by_name(asker, apart):
         return Diagnosis(inapplicable=BY_NAME)
-    moved = nothing or misplaced(asker, apart)
+    moved = nothing or faults.misplaced(asker, apart)
     plain = asker.views("plain", CANARIES, lambda canary: canary.pixels)
     seen = recognised(plain)
     if moved is not None:
         note = "because pictures do not arrive, or not in their places, no other fault was looked for"
         return Diagnosis(findings=(moved,), recognised=seen, notes=(note,))
-    findings: list[Finding | None] = [*kept(asker, apart), *opened(asker, plain)]
+    findings: list[Finding | None] = [*faults.kept(asker, apart), *faults.opened(asker, plain)]
     drawings = not behind(plain)  # it sees what is drawn; otherwise the texts are at fault
-    undone = repaired(asker, plain) if drawings else None
+    undone = faults.repaired(asker, plain) if drawings else None
     findings.append(undone)
     if drawings and undone is None and seen.mean() >= ENOUGH:  # it sees the canaries as they are
         declared = getattr(asker.predictor.model, "aspect", None)
-        findings += [wrong_frame(frame(asker), declared or ""), aliased(asker)]
-    findings.append(truncated(asker))
+        findings += [faults.wrong_frame(faults.frame(asker), declared or ""), faults.aliased(asker)]
+    findings.append(faults.truncated(asker))
     found = tuple(one for one in findings if one is not None)
     if not found and seen.mean() < ENOUGH:
         why = f"{int(seen.sum())} of {len(seen)} canaries are recognised"
@@ -89,7 +76,7 @@ def about_model(predictor: ModelPredictor, _: int) -> ControlledTask | None:
     notes = [*(f"canaries: {one.says}" for one in found.findings), *found.notes]
     if found.inapplicable:
         notes = [f"canaries: not applicable, because {found.inapplicable}"]
-    doubt = next((f"{_BLIND}: {one.says}" for one in found.findings if one.bug == LOST), "")
+    doubt = next((f"{_BLIND}: {one.says}" for one in found.findings if one.bug == faults.LOST), "")
     return ControlledTask(
         cases=names,
         images=names,

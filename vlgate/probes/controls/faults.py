@@ -138,8 +138,6 @@ def _instead(canary: Canary, colour: tuple[int, int, int]) -> Pixels:
     return np.where(white, np.array(colour, np.uint8), pixels)
 
 
-# Is a text read to its end?
-
 FOR_WORDING = CANARIES[:4]
 _BEFORE = "This is a picture on white paper."  # seven words, true of every canary
 REPEATED = (0, 1, 2)  # how many times these words stand before the words that decide: the texts have 5, 12 and 19 words

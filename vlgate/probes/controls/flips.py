@@ -44,8 +44,6 @@ from vlgate.types import (
     with_images,
 )
 
-# The variants of an image that a control shows instead of it: each a file, drawn by the seed and the image's key.
-
 OWN = ""  # the reference of a variant that is compared with the image itself
 _FACTORS = (0.98, 0.99, 1.01, 1.02)
 Make = Callable[[Pixels, np.random.Generator], bytes | None]
@@ -94,8 +92,6 @@ FAMILIES: Mapping[str, str] = {
     "jpeg": "JPEG of quality 95",
 }  # what the variants of each family are
 
-
-# Asks the cases of a task about variants of their images, and counts the verdicts that change.
 
 Verdicts = Mapping[str, Verdict]  # judged verdicts by the ids of their cases
 

@@ -39,8 +39,6 @@ from vlgate.types import (
     with_images,
 )
 
-# A model that can be asked without any image: its protocol, and its answers if it is told that there is none.
-
 TOLD = "There is no image with this question. Answer it as well as you can."
 
 
@@ -67,8 +65,6 @@ def answers_without_image(predictor: ModelPredictor, questions: Sequence[Ask]) -
         for question, reply in zip(distinct, replies, strict=True)
     }
 
-
-# Another case's image in the place of a case's own: a derangement of the cases by seed.
 
 _TRIED = 64  # cases; a task in which so many share an image or a true text with a case has no other one to show
 
@@ -98,8 +94,6 @@ def _known(case: Case) -> set[tuple[str, ...]]:
     true = ((text_of(request), str(truth)) for request, truth in pairs if truth is not False)
     return {*((photograph(image.key),) for image in images_of_case(case)), *true}
 
-
-# The conditions of the control ``look``: what a model is shown, or told, in the place of the image of a case.
 
 TELLS = "told"
 SHOWN: Mapping[str, str] = {
@@ -184,8 +178,6 @@ def _short(answer: str) -> str:
     plain = printable(" ".join(answer.split()))
     return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 3]}..."
 
-
-# It looked: the same cases without the image, with another case's, and with one that is blurred beyond recognition.
 
 GAIN = "visual_gain"
 IMAGE = "image"

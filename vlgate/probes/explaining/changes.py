@@ -14,8 +14,6 @@ from vlgate.probes.explaining.record import Method, Part
 from vlgate.probes.explaining.regions import WINDOWS, from_another, hidden
 from vlgate.types import Ask, Box, Case, Compare, LazyImage, Request, Shape, text_of, with_images
 
-# The words of a text that are changed one at a time: left out, exchanged for a neutral one, or for another text's.
-
 NEUTRAL = "thing"  # what a word is exchanged for: a word that names nothing in particular
 MOST_WORDS = 40  # the most words of a case that are changed, the first ones
 MOST_PLACES = 8  # the most places in which two texts differ that are exchanged, the first ones
@@ -66,8 +64,6 @@ def swaps(one: str, other: str) -> tuple[Swap, ...]:
 def _changed(text: str, word: str, instead: str) -> str:
     return _WORD.sub(lambda found: instead if found[0].lower() == word else found[0], text)
 
-
-# The changed copies of a case: one part of an image, or of a text, hidden or exchanged in all of its requests.
 
 Boxes = Mapping[LazyImage, Sequence[Box]]
 """Boxes by image: those that a model looks at (an image without them has windows), or the segments."""

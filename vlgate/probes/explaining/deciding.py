@@ -141,9 +141,6 @@ def _said(scene: SceneGraph, texts: Sequence[str], reading: Reading) -> list[_Tr
     return found
 
 
-# Whether explanations of right answers point at the object that decides, which the scene graph tells.
-
-
 def hits(found: Explanation, case: Case, shape: Shape, reading: Reading) -> Iterator[tuple[str, Hit]]:
     """Yield each method of an explanation with whether it points at what decides, for each image, or for the texts."""
     # Maps of attention count for texts that are true, or for the first text of an image about which none is.

@@ -26,8 +26,6 @@ from vlgate.types import (
     Verdict,
 )
 
-# Maps of what a model attends to, for models that offer them.
-
 
 def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Attended, ...], ...], str]:
     """Return what a model attends to in the pairs of each case, and why there are no maps, if the model raised."""
@@ -59,8 +57,6 @@ def attended_in(cases: Sequence[Case], model: object) -> tuple[tuple[tuple[Atten
         for case, some in zip(cases, pairs, strict=True)
     ), "; ".join(problems)
 
-
-# What an explanation found, as one sentence.
 
 _NAMED = 3  # the most parts that a sentence names
 _SAID = {
@@ -112,8 +108,6 @@ def _said(found: Explanation, finding: Finding, part: Part) -> str:
 def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"
 
-
-# Explain cases: ask the model about all changed copies at once, and measure how far the margin moves.
 
 Told = tuple[str, Shape, Verdict]  # A verdict to explain, with the id and the shape of its task
 

@@ -10,8 +10,6 @@ from vlgate.judging.answers import normal_choice, read_reply
 from vlgate.metrics.shapes import SHAPES
 from vlgate.types import Ask, Case, Compare, Match, Prediction, Request, Shape, Verdict
 
-# How far a case is from being missed, as one number that a change of the image or the text can move.
-
 Compared = tuple[Request, tuple[Request, ...]]
 """A request that should score highest, and those that it is compared with."""
 

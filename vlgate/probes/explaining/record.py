@@ -10,8 +10,6 @@ import numpy as np
 
 from vlgate.types import Attended, Box, FloatArray
 
-# Explanations, in one record that the reports and ``explanations/index.json`` share.
-
 Method = Literal[
     "hide windows",
     "hide boxes",

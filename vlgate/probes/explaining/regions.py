@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# Changed pixels of an image: a box painted over with what is around it, or with what another image shows there.
-
 SIDE = 112  # the longer side at which a box is painted: the smooth colours that fill it need no more pixels
 RADIUS = 3  # how far the painting looks from each pixel
 
@@ -105,8 +103,6 @@ def _span(start: float, stop: float, length: int) -> slice:
     return slice(first, min(max(round(stop * length), first + 1), length))
 
 
-# The regions of an image that are changed one at a time: overlapping windows, or the boxes that a model looks at.
-
 ACROSS = 4  # the side of a window is this part of the image's
 WINDOWS: tuple[Box, ...] = tuple(
     (x / 8, y / 8, x / 8 + 1 / ACROSS, y / 8 + 1 / ACROSS) for y in range(7) for x in range(7)
@@ -160,8 +156,6 @@ def _region(image: LazyImage, box: Box, how: str, load: Callable[[], Image]) -> 
     changed = LazyImage(key=f"{image.key}#{how}-{said}", where=f"{image.where}#{how}@{digest}", load=load)
     return Region(box=box, changed=changed)
 
-
-# Parts of an image by its colours, large ones and the smaller ones in them: what stands out, or has one colour.
 
 MOST_SEGMENTS = 49  # the most parts of an image, the largest ones
 SEGMENTED_SIDE = 160  # the longer side at which an image is cut into parts

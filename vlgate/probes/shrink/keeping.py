@@ -56,9 +56,6 @@ def _choices(find: Row) -> dict[str, Any]:
     return {"choices": list(offered[0])} if offered[0] else {}
 
 
-# The fields of a line of each kind, from the find, and the image and the text of each of its requests.
-
-
 def _set(_: Row, images: list[str], texts: list[str]) -> dict[str, Any]:
     return {"image": images[0], "true": texts[:2], "false": texts[2:]}
 

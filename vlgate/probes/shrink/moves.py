@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-# The text of a request, with its choices.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
     """A caption, or a question with its choices."""
@@ -43,9 +40,6 @@ class Text:
 def text_of(request: Request) -> Text:
     """Return the text of a request, with its choices."""
     return Text(words=types.text_of(request), choices=request.choices if isinstance(request, Ask) else ())
-
-
-# Whether an edited scene leaves the truths of a case as they were, by the reader that knows the edited graph.
 
 
 class Truth:
@@ -83,9 +77,6 @@ def graph_of(image: LazyImage) -> Graph | None:
         return load.graph
     made = getattr(load, "made", None)
     return graph_of(made) if isinstance(made, LazyImage) else None
-
-
-# The changes that a search can make: moves, grouped in directions from the weakest to the strongest.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,8 +181,6 @@ Mirroring is not among them, because it exchanges left and right. At most 10 % a
 places of the objects are unknown; a rotation by 10 degrees loses about as much at the corners.
 """
 
-
-# Regions of a photograph that may be covered: those that touch nothing that the texts of the case name.
 
 ROWS = 5  # regions grow around the centres of ``ROWS`` x ``ROWS`` cells of the image
 SIDES = tuple(share / 100 for share in range(5, 51, 5))

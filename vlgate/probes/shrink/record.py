@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from vlgate.probes.shrink.search import Search
 
 
-# Why a change breaks a case: the kind of edit, what was edited, and what the case asks of the model.
-
 _EDITS = {
     "move": "moved",
     "enlarge": "resized",
@@ -63,8 +61,6 @@ def clusters(causes: Sequence[Cause]) -> list[tuple[Cause, int]]:
     counted = Counter(causes)
     return sorted(counted.items(), key=lambda found: (-found[1], found[0].edit, found[0].what, found[0].faculty))
 
-
-# A search as plain values, in which a worker sends it to the main process, and ``shrunk.jsonl`` holds it.
 
 Value = str | float | bool | None | tuple[str, ...]  # the types of a record's values
 

@@ -219,8 +219,6 @@ def _relations(objects: Mapping[str, GqaObject], one: str, edited: str) -> list[
     return kept
 
 
-# The edits of a case's drawn scenes as moves, without those that would change what its texts say of them.
-
 NAMED = "a thing that the texts name"  # what an edit is about whose thing is of a kind that the texts name
 _COMPARED = re.compile(
     r"\b(?:larger|bigger|smaller|taller|shorter|higher|lower|large|small|big|tiny|\w+est|left-?most|right-?most|top-?most"

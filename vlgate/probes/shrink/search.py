@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 
-# The strategies that hypothesis draws from and shrinks: one strength of a change, or several changes together.
-
 _TOGETHER = 3  # the most changes at once: with more of them, nobody can say which one the model reacts to
 _GRAIN = 120  # the number of strengths of each direction if several directions are combined
 # Hypothesis mixes constants of the loaded modules into its draws of small integers, so that a draw would depend on what
@@ -77,8 +75,6 @@ def _number(most: int) -> SearchStrategy[int]:
 
     return strategies.integers(_FAR + 1, _FAR + most).map(lambda n: n - _FAR)
 
-
-# The search for the smallest change that breaks a case, within a budget of model calls.
 
 Ending = Literal["broken", "whole", "wrong", "unscored", "skipped"]
 

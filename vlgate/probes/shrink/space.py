@@ -19,8 +19,6 @@ from vlgate.probes.shrink.moves import IMAGE_MOVES, Move, Text, Truth, graph_of,
 from vlgate.probes.shrink.scenes import scene_moves, uncut
 from vlgate.types import Case, images_of
 
-# The parser of the wordings, if there is one: spaCy and its pipeline are optional.
-
 LEFT_OUT = "joined things were not exchanged, because {why}"
 """What a search says about the wordings that it left out without a parser."""
 
@@ -45,8 +43,6 @@ def pipeline() -> Parser | str:
     except ModelLoadError as error:
         return str(error)
 
-
-# Other wordings of a statement that say the same of any image: the place of a thing from the other one, and frames.
 
 _CONVERSE = {
     "to the left of": "to the right of",
@@ -95,8 +91,6 @@ def restated(text: str) -> Iterator[str]:
     elif text.startswith("A picture of "):
         yield "An image of " + text.removeprefix("A picture of ")
 
-
-# The changes that keep the truths of a case: what its texts speak about decides how its images may be changed.
 
 _TABLE = tomllib.loads(Path(__file__).with_name("space.toml").read_text(encoding="utf-8"))
 _COLOUR, _PLACE, _NUMBER, _EDGE = (
