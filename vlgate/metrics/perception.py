@@ -120,7 +120,6 @@ class Fit:
     threshold: float
     low: float
     high: float
-    spread: float
     best: float
     best_low: float
     best_high: float
@@ -217,7 +216,6 @@ def fit_of(observers: Grid, log_likelihood: FloatArray, trials: int) -> Fit:
         threshold=median,
         low=low,
         high=high,
-        spread=float(np.exp(weights @ np.log(observers.spreads))),
         best=float(weights @ observers.bests),
         best_low=least,
         best_high=most,

@@ -33,11 +33,6 @@ class Deciding:
     boxes: tuple[Box, ...]
     decides: tuple[bool, ...]
 
-    @property
-    def deciding(self) -> tuple[Box, ...]:
-        """The boxes of the objects that decide."""
-        return tuple(box for box, decides in zip(self.boxes, self.decides, strict=True) if decides)
-
 
 def deciding(case: Case, image: LazyImage, reading: Reading) -> Deciding | None:
     """Return which objects of an image decide a case; None if it is not drawn or read, or no single object decides."""
