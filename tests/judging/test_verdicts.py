@@ -1,7 +1,8 @@
 import math
+from pathlib import Path
 
 import pytest
-from builders import image, judged
+from builders import image, judged, table
 
 from vlgate.judging.verdicts import judge
 from vlgate.types import Ask, Batch, Case, Match, Prediction, Task
@@ -48,28 +49,20 @@ def pair(caption, foil, ties="strict", **accepted):
     return judge_one(task_of("pair"), replies, ties)
 
 
-def quad(*scores, ties="strict"):
-    return judge_one(task_of("quad"), [{"score": score} for score in scores], ties)
-
-
 def questions(answers, truths=("yes", "yes"), capability="invariance", ties="strict"):
     task = task_of("questions", capability=capability, truths=truths)
     return judge_one(task, [{"answer": answer} for answer in answers], ties)
 
 
-@pytest.mark.parametrize(
-    ("caption", "foil", "facts", "word"),
-    [
-        (0.75, 0.25, {"acc_r": 1.0, "tied": 0.0}, "above"),
-        (0.25, 0.75, {"acc_r": 0.0, "tied": 0.0}, "below"),
-        (0.5, 0.5, {"acc_r": 0.0, "tied": 1.0}, "level with"),
-    ],
-)
-def test_a_pair_is_ranked_by_its_scores_and_the_sentence_says_them(caption, foil, facts, word):
-    verdict = pair(caption, foil)
-    assert verdict.state == "judged"
-    assert verdict.facts == facts
-    assert verdict.why == f"the caption scores {caption:g}, {word} the foil's {foil:g}"
+@pytest.mark.parametrize(("shapes", "scores", "right", "facts", "why"), table(Path(__file__).with_name("verdicts.tsv")))
+def test_scores_are_judged_and_the_sentence_says_them(shapes, scores, right, facts, why):
+    expected = {name: float(value) for name, _, value in (fact.partition("=") for fact in facts.split())}
+    for shape in shapes.split("|"):
+        verdict = judge_one(task_of(shape), [{"score": float(score)} for score in scores.split()])
+        assert verdict.state == "judged"
+        assert verdict.right is (right == "right")
+        assert {name: verdict.facts[name] for name in expected} == expected
+        assert verdict.why == why
 
 
 @pytest.mark.parametrize(
@@ -106,58 +99,6 @@ def test_a_pair_says_what_the_model_accepts_whatever_the_ranking(yes, no):
 @pytest.mark.parametrize("accepted", [{}, {"yes": True}, {"no": False}])
 def test_a_pair_has_no_facts_of_acceptance_unless_the_model_does_for_both_texts(accepted):
     assert set(pair(1.0, 0.0, **accepted).facts) == {"acc_r", "tied"}
-
-
-@pytest.mark.parametrize(
-    ("scores", "text", "image", "held"),
-    [
-        ((3.0, 1.0, 1.0, 3.0), True, True, 4),
-        ((3.0, 1.0, 4.0, 5.0), True, False, 3),
-        ((9.0, 0.0, 3.0, 2.0), False, True, 3),
-        ((0.9, 0.1, 0.9, 0.1), False, False, 1),
-        ((1.0, 3.0, 3.0, 1.0), False, False, 0),
-        ((0.3, 0.3, 0.3, 0.3), False, False, 0),
-    ],
-)
-def test_a_quad_has_a_text_an_image_and_a_group_score(scores, text, image, held):
-    verdict = quad(*scores)
-    assert {name: verdict.facts[name] for name in ("text", "image", "group")} == {
-        "text": text,
-        "image": image,
-        "group": text and image,
-    }
-    assert verdict.right is (text and image)
-    a, b, c, d = (f"{score:g}" for score in scores)
-    assert verdict.why == f"{held} of 4 comparisons hold (image 0: {a}, {b}; image 1: {c}, {d})"
-
-
-def judged_set(*scores, ties="strict", shape="set"):
-    return judge_one(task_of(shape, truths=(True, True, False, False)), [{"score": score} for score in scores], ties)
-
-
-@pytest.mark.parametrize("shape", ["set", "active_passive_set"])
-@pytest.mark.parametrize(
-    ("scores", "right", "error", "tied", "held"),
-    [
-        ((4.0, 3.0, 2.0, 1.0), True, False, False, 4),
-        ((3.0, 3.0, 1.0, 1.0), True, False, False, 4),
-        ((4.0, 1.0, 2.0, 3.0), False, False, False, 2),
-        ((1.0, 2.0, 3.0, 4.0), False, True, False, 0),
-        ((4.0, 2.0, 2.0, 1.0), False, False, True, 3),
-        ((2.0, 1.0, 4.0, 2.0), False, False, True, 0),
-        ((0.3, 0.3, 0.3, 0.3), False, False, True, 0),
-    ],
-)
-def test_a_set_is_right_with_both_true_sentences_on_top_and_an_error_with_both_false(
-    shape, scores, right, error, tied, held
-):
-    verdict = judged_set(*scores, shape=shape)
-    named = ("set_acc", "set_error", "tied")
-    assert {name: verdict.facts[name] for name in named} == dict(zip(named, (right, error, tied), strict=True))
-    assert verdict.right is right
-    a, b, c, d = (f"{score:g}" for score in scores)
-    expected = f"{held} of 4 comparisons of a true with a false sentence hold (true: {a}, {b}; false: {c}, {d})"
-    assert verdict.why == expected
 
 
 @pytest.mark.parametrize(
