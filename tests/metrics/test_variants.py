@@ -49,37 +49,26 @@ def released(pairs, names, consistent, both):
     }
 
 
-@given(answered(same=True))
-def test_carets_invariance(drawn):
-    expected = released(
-        *drawn,
-        lambda pair: pair[0] == pair[1],
-        lambda pair: pair[0] == pair[2] and pair[1] == pair[3],
-    )
-    for task in ("carets/rephrase-inv", "carets/order-inv", "carets/visual-inv"):
-        assert values(measures(["carets_release"], task, evidence(*drawn))) == pytest.approx(expected)
-
-
-@given(answered(same=True))
-def test_carets_ontological(drawn):
-    expected = released(
-        *drawn,
-        lambda pair: pair[0] != pair[2] or pair[0] == pair[1],
-        lambda pair: pair[0] == pair[2] and pair[1] == pair[3],
-    )
-    found = measures(["carets_release"], "carets/ontological-inv", evidence(*drawn))
-    assert values(found) == pytest.approx(expected)
-
-
-@given(answered(same=False))
-def test_carets_directional(drawn):
-    expected = released(
-        *drawn,
+BOTH_RIGHT = lambda pair: pair[0] == pair[2] and pair[1] == pair[3]  # noqa: E731
+CARETS = [
+    ("rephrase-inv order-inv visual-inv", True, lambda pair: pair[0] == pair[1], BOTH_RIGHT),
+    ("ontological-inv", True, lambda pair: pair[0] != pair[2] or pair[0] == pair[1], BOTH_RIGHT),
+    (
+        "negation-dir antonym-dir",
+        False,
         lambda pair: pair[0] != pair[1],
         lambda pair: pair[0] == pair[2] and pair[0] != pair[1],
-    )
-    for task in ("carets/negation-dir", "carets/antonym-dir"):
-        assert values(measures(["carets_release"], task, evidence(*drawn))) == pytest.approx(expected)
+    ),
+]
+
+
+@pytest.mark.parametrize(("tasks", "same", "consistent", "both"), CARETS, ids=[tasks for tasks, *_ in CARETS])
+@given(data=st.data())
+def test_carets(tasks, same, consistent, both, data):
+    drawn = data.draw(answered(same=same))
+    expected = released(*drawn, consistent, both)
+    for task in tasks.split():
+        assert values(measures(["carets_release"], f"carets/{task}", evidence(*drawn))) == pytest.approx(expected)
 
 
 @given(answered(same=True), answered(same=False))

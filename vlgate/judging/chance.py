@@ -64,7 +64,7 @@ def _odds(cases: Sequence[Case], capability: Capability, orders: int) -> Odds:
         odds,
         offered=np.array([list(map(len, row)) for row in offered], dtype=np.float64).T,
         right=np.array(
-            [list(map(prod, [row[start : start + orders] for start in range(0, len(row), orders)])) for row in right],
+            [[prod(row[start : start + orders]) for start in range(0, len(row), orders)] for row in right],
             dtype=np.float64,
         ).T,
         agree=np.array([equal if capability == "invariance" else 1 - equal for equal in agree], dtype=np.float64),

@@ -117,14 +117,7 @@ def listed_aliases(question: str, choices: tuple[str, ...]) -> tuple[str, ...]:
         listed = {label: text.strip("\"'()[] \n").casefold() for label, text in whole.items()}
         given = [choice.strip("\"'()[]. ").casefold() for choice in choices]
         found = tuple(
-            next(
-                (
-                    label
-                    for label, text in listed.items()
-                    if (text == one or re.match(rf"{re.escape(one)}(?!\w)", text) is not None)
-                ),
-                "",
-            )
+            next((label for label, text in listed.items() if re.match(rf"{re.escape(one)}(?!\w)", text)), "")
             for one in given
         )
     return found if all(found) and len(set(found)) == len(choices) else ()

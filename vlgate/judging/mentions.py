@@ -126,16 +126,10 @@ def named_choice(tokens: Tokens) -> int | None:
         return None
     if any(one.place in together for one in named):
         return None
-    places = {one.place for one in named}
-    if any(
-        (
-            _is_answer_word(one.words)
-            and "except" in _before(one, tokens, _JOINS)
-            and _spoken(one, tokens, _LEADS | {"except"})
-        )
-        for one in mentions
-        if one.place not in places
-    ):
+    # "Yes" or "no" as the wrong answer says nothing certain about the other one.
+    others = [one for one in mentions if one not in named and _is_answer_word(one.words)]
+    excepted = [one for one in others if "except" in _before(one, tokens, _JOINS)]
+    if any(_spoken(one, tokens, _LEADS | {"except"}) for one in excepted):
         return None
     if _hedged(tokens) and not any(_announced(one, tokens) and not _hedged(tokens[one.place :]) for one in named[:9]):
         return None

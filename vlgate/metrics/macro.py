@@ -52,7 +52,7 @@ def macro(
     _, codes, sizes = np.unique(classes, return_inverse=True, return_counts=True)
     codes = codes.reshape(-1)
     means = np.bincount(codes, weights=values) / sizes
-    of_size = sizes[codes]
+    of_size = sizes[codes]  # rounded only once: a sum of rounded means may differ from a threshold by the last bit
     total = sum((exact_sum(values[of_size == size]) / int(size) for size in np.unique(sizes)), Fraction(0))
     value = float(total / sizes.size)
     weights = 1.0 / (sizes.size * sizes[codes])

@@ -103,7 +103,7 @@ def difference(
     value = mean(change)
     groups = groups or each(n)
     parts = _parts(change)
-    amounts = np.abs(change) * parts
+    amounts = np.abs(change) * parts  # of each part of each case: whole changes, and what is left of one
     amounts = np.where(np.abs(amounts - np.rint(amounts)) < _SAME, np.rint(amounts), amounts)
     units = np.asarray((np.sign(change)[:, None] * np.clip(amounts[:, None] - np.arange(parts), 0.0, 1.0)).reshape(-1))
     deff, whole = _effect(change, groups, value, confidence)

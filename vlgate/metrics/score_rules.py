@@ -98,12 +98,13 @@ def set_case_metrics(scores: FloatArray, names: Sequence[str], ties: Ties = "str
     Raises: ValueError if a score is NaN.
     """
     preferred = [wins(scores[:, first], scores[:, second], ties) for first, second in PREFERENCES]
+    # All 24 orders of four sentences break any tie in every way equally often: the shapes begin with (24, n, 4).
     orders = np.array(list(permutations(range(4))))
     earlier = orders[:, None, None, :] < orders[:, None, :, None]
     higher = scores[:, None, :] > scores[:, :, None]
     level = scores[:, None, :] == scores[:, :, None]
-    better = higher[None] | (level[None] & earlier)
-    above, over_orders = np.asarray(better.sum(axis=3) < 2, dtype=np.float64), _OVER_ORDERS[ties]
+    above = np.asarray((higher[None] | (level[None] & earlier)).sum(axis=3) < 2, dtype=np.float64)
+    over_orders = _OVER_ORDERS[ties]
     in_place = np.where([True, True, False, False], above, 1.0 - above)
     ranked = (
         over_orders(in_place, axis=0).mean(axis=1),
