@@ -36,14 +36,10 @@ _SAME = 1e-6
 _PAIR = 2
 
 
-def alone(asker: Asker) -> FloatArray:
-    """Return the replies to each picture in a call of its own, shape (8, 2)."""
-    return np.concatenate(
-        [
-            asker.scores([asker.image(f"alone/{place}.png", one.pixels)], [TEXTS])
-            for place, one in enumerate(FOR_ARRIVAL)
-        ]
-    )
+def alone(asker: Asker, name: str = "alone/{}.png", most: int = len(FOR_ARRIVAL)) -> FloatArray:
+    """Return the replies to each of the first pictures, in a file of its own and a call of its own, shape (most, 2)."""
+    images = ((name.format(place), one.pixels) for place, one in enumerate(FOR_ARRIVAL[:most]))
+    return np.concatenate([asker.scores([asker.image(*image)], [TEXTS]) for image in images])
 
 
 def lost(apart: FloatArray) -> Finding | None:
@@ -56,13 +52,7 @@ def lost(apart: FloatArray) -> Finding | None:
 
 def by_name(asker: Asker, apart: FloatArray) -> bool:
     """Return whether a copy of a picture in a file of another name gets another reply."""
-    copies = np.concatenate(
-        [
-            asker.scores([asker.image(f"copy-of-{place}.png", FOR_ARRIVAL[place].pixels)], [TEXTS])
-            for place in range(_PAIR)
-        ]
-    )
-    return distance(copies, apart[:_PAIR]) > LEAST * spread(apart)
+    return distance(alone(asker, "copy-of-{}.png", _PAIR), apart[:_PAIR]) > LEAST * spread(apart)
 
 
 def misplaced(asker: Asker, apart: FloatArray) -> Finding | None:
