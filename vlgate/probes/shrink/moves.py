@@ -22,7 +22,7 @@ from vlgate.perturb.images.corruptions import compress, crop_margin, scale_brigh
 from vlgate.perturb.images.pixels import IMAGENET_MEAN, Pixels
 from vlgate.perturb.images.registry import PerturbedLoad
 from vlgate.perturb.scene_graph import Box
-from vlgate.probes.shrink.families import Family
+from vlgate.probes.shrink import Family
 from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, images_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from vlgate.judging.verdicts import judge
 from vlgate.probes.explaining.margin import margin
-from vlgate.probes.shrink.families import FAMILIES, Family
+from vlgate.probes.shrink import FAMILIES, Family
 from vlgate.probes.shrink.moves import Move, Truth, perturbed
 from vlgate.probes.shrink.space import WORDING, space
 from vlgate.seeds import seed_of

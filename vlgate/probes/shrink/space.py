@@ -14,7 +14,7 @@ from pathlib import Path
 from vlgate.errors import ModelLoadError
 from vlgate.perturb.text.grammar import capitalised_like
 from vlgate.perturb.text.parsed import Parsed, Parser
-from vlgate.probes.shrink.families import FAMILIES, Family
+from vlgate.probes.shrink import FAMILIES, Family
 from vlgate.probes.shrink.moves import IMAGE_MOVES, Move, Text, Truth, graph_of, perturbed, region_moves, text_of
 from vlgate.probes.shrink.scenes import scene_moves, uncut
 from vlgate.types import Case, images_of
