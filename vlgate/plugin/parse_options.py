@@ -16,7 +16,7 @@ from vlgate.asking.cache.folder import default_folder, file_in_the_way
 from vlgate.audit.label_fixes import place_of
 from vlgate.errors import UnknownNameError, VlgateError
 from vlgate.probes.controls.registry import BY_DEFAULT, DEFAULT_LIMIT, LIMIT, chosen
-from vlgate.probes.shrink.families import FAMILIES, Family
+from vlgate.probes.shrink import FAMILIES, Family
 from vlgate.record.options import DEFAULT_MODEL, FIRST, SETTINGS, Options, Setting, baseline_of, in_ci
 
 # Which controls a run asks: those that the user names, or those of the embedded model on the embedded scenes.

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from vlgate.asking.cache.folder import DEFAULT_SIZE, LEAST_LIMIT, parsed_size, shown_size
 from vlgate.metrics.variants import VARIANTS
 from vlgate.probes.controls.registry import DEFAULT_LIMIT, LIMIT, known_controls
-from vlgate.probes.shrink.families import FAMILIES, Family
+from vlgate.probes.shrink import FAMILIES, Family
 from vlgate.sources.registry import PROTOCOLS
 from vlgate.types import Ties
 

@@ -34,8 +34,6 @@ class Spoilt:
 
 
 class SpoiltMatcher(Spoilt):
-    """A spoilt matcher."""
-
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         images = self.images([pair.image for pair in pairs])
         spoilt = [Match(image=i, text=self.text(pair.text)) for i, pair in zip(images, pairs, strict=True)]
@@ -43,8 +41,6 @@ class SpoiltMatcher(Spoilt):
 
 
 class SpoiltEncoder(Spoilt):
-    """A spoilt dual encoder."""
-
     def encode_images(self, images: Sequence[LazyImage]) -> FloatArray:
         return self.model.encode_images(self.images(images))
 
@@ -59,7 +55,6 @@ def spoilt(model: Any, **how: Any) -> Spoilt:
 
 
 def each(change: Change) -> Many:
-    """Change each image after it is decoded."""
     return lambda images: [_changed(image, lambda image=image: change(image.load())) for image in images]
 
 
@@ -95,8 +90,6 @@ def to_square(image: Image.Image) -> Image.Image:
 
 
 class FirstReply:
-    """Keeps the first image that it saw at each path."""
-
     def __init__(self) -> None:
         self._seen: dict[str, Image.Image] = {}
 
