@@ -27,11 +27,6 @@ _STYLED = re.compile(f"({'|'.join(map(re.escape, OWN_STYLES))})")
 
 
 class _Patient(io.TextIOBase):
-    """Writes to a stream, escaped; what is written after its reader has left is dropped.
-
-    ``terminal`` is the stream itself, for images.
-    """
-
     def __init__(self, stream: TextIO) -> None:
         self.terminal = self._stream = stream
 
@@ -151,8 +146,6 @@ WRONG_OPTION = 4  # the exit status of a command whose options, files or names c
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reads the arguments of a command; argparse's own status after an error is 2."""
-
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(WRONG_OPTION, f"{self.prog}: error: {message}\n")

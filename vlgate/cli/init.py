@@ -79,14 +79,9 @@ def thresholds_of_data(tasks: Sequence[Task], data: Sequence[str]) -> str:
 
 
 def thresholds_of_run(folder: Path) -> str:
-    """Return a thresholds file with a gate on the headline metric of each task of a run.
-
-    A gate stands at the highest threshold of two decimals that the same model passes in nearly all new samples of
-    as many cases and images: in ``1 - MISSES`` of them it passes all gates together, however these depend on each
-    other. A task has no gate, and a comment says why, if the run judged fewer than ``MIN_CASES`` of its cases or
-    could not pass the gate itself, if the model lacks the metric, or if the gate would not be above chance and
-    above what a text-only model reaches.
-    """
+    """Return a thresholds file with a gate on the headline metric of each task of a run."""
+    # A gate stands at the highest threshold of two decimals that the same model passes in nearly all new samples of as
+    # many cases and images: in 1 - MISSES of them it passes all gates together, however these depend on each other
     named = f"--from {folder}"
     content = content_of(folder / METRICS, named)
     try:
@@ -105,11 +100,6 @@ def thresholds_of_run(folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Measured:
-    """The headline metric of a task of a run, and the gate on it; ``lacks`` says why it has none.
-
-    ``passes`` is the share of new samples in which the same model passes the gate.
-    """
-
     task: str
     metric: str = ""
     found: Metric | None = None
@@ -191,11 +181,7 @@ def _gate(one: _Measured, name: str) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share in percent, rounded down to one decimal.
-
-    >>> _percent(0.97999), _percent(1.0)
-    ('97.9 %', '100.0 %')
-    """
+    # Rounded down: 0.97999 is 97.9 %
     return f"{int(share * 1000 + 1e-9) / 10:.1f} %"
 
 
@@ -213,8 +199,6 @@ _BASELINE = "without the folder baseline: CI keeps its own, and one that is comm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Start:
-    """What the files are about: the model, and the options that name the data and the tasks."""
-
     model: str = OWN
     options: tuple[str, ...] = ()
 

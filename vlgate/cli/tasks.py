@@ -37,12 +37,7 @@ _MINUTE, _HOUR = 60, 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskEntry:
-    """What is known of a task without a model; ``chance`` holds the exact chance levels by metric.
-
-    ``variants`` are the metrics by another definition, such as ``accuracy@release``, that ``--protocol`` adds, with how
-    they differ. ``images`` counts the cases that have their images; ``different_images``, ``texts`` and ``requests``
-    are the distinct ones that the model is asked, and ``seconds`` is the time for them at the given rates.
-    """
+    """What is known of a task without a model; ``chance`` holds the exact chance levels by metric."""
 
     task: str
     measures: str

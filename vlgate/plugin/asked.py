@@ -107,11 +107,8 @@ class TimeLimits:
         return checks()
 
     def limit_calls(self) -> None:
-        """Limit the calls of the model after the last test as pytest-timeout limits a test, if it does.
-
-        A worker does not know whether a test of another worker was stopped. So a call of n requests may take at most n
-        times as long as a test.
-        """
+        """Limit the calls of the model after the last test as pytest-timeout limits a test, if it does."""
+        # A worker does not know whether a test of another worker was stopped: a call of n requests has n tests' time
         seconds = _per_test(self.config)
         if self.calls.allowed is None and seconds > 0:
             remedy = f"a test may take {seconds:g} s (pytest-timeout); the process ends with status 1; {_CORRECT}"

@@ -68,10 +68,7 @@ def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, objec
 
 
 def describe_suite(config: pytest.Config, model: ModelCard, verdict: str, plan: Callable[[], str]) -> None:
-    """Add the model, the suite and the verdict to the file of ``--junitxml``, if one is written.
-
-    ``plan``: returns the digest of the run's cases, which takes a second for very many.
-    """
+    """Add the model, the suite and the verdict to the file of ``--junitxml``, if one is written."""
     xml = config.stash.get(xml_key, None)
     if xml is None:
         return

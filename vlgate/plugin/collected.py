@@ -34,10 +34,8 @@ class ItemLedger:
         self.given = given
 
     def record(self, verdicts: Sequence[Verdict]) -> None:
-        """Keep the verdicts; the test fails if a case could not be scored, and is skipped if all were left out.
-
-        A case that the model gets wrong is a result, not a failure.
-        """
+        """Keep the verdicts; the test fails if a case could not be scored, and is skipped if all were left out."""
+        # A case that the model gets wrong is a result, not a failure
         _check_asked(self.item, self.given())
         self.item.stash[VERDICTS] = verdicts
         table = verdicts_of(verdicts)
@@ -72,11 +70,8 @@ class ItemSearch:
         self.given = given
 
     def record(self, search: Search) -> None:
-        """Keep the search; the test fails if the unchanged case could not be scored.
-
-        A change that breaks the case is a result, not a failure; so is a case that is wrong without a change. The test
-        is skipped if the case's image was left out, or if the model has no reply to any changed case.
-        """
+        """Keep the search; the test fails if the unchanged case could not be scored."""
+        # A change that breaks the case is a result, not a failure; so is a case that is wrong without a change
         _check_asked(self.item, self.given())
         self.item.stash[SEARCH] = search
         if search.ending == "unscored":
@@ -114,12 +109,7 @@ class Collected:
                 self.expected[nodeid] = batches[name]
 
     def take(self, report: pytest.TestReport, plan: Callable[[], str]) -> int:
-        """Keep the rows of a report, or the reason why there are none.
-
-        Rows from another process are kept only if they carry the digest that ``plan`` returns.
-
-        Returns: the number of cases that are done with this report, for the progress count.
-        """
+        """Keep the rows of a report, or why there are none; return how many cases are done with it."""
         rows = rows_of(report)
         if report.nodeid not in self.expected:
             self.strays += [report.nodeid] if rows is not None else []
@@ -179,11 +169,7 @@ class Collected:
 
 
 def batch_name(nodeid: str) -> str:
-    """Return the text in the brackets of a test's id, which is the name of its batch.
-
-    >>> batch_name("work[1]/tests_vl/test_foil.py::test_foil[valse/existence:0-255]")
-    'valse/existence:0-255'
-    """
+    """Return the text in the brackets of a test's id, which is the name of its batch."""
     test = nodeid.rpartition(".py::")[2]
     return test.partition("[")[2].removesuffix("]")
 
@@ -207,12 +193,7 @@ def last_line(report: pytest.TestReport) -> str:
 
 
 def count_cases(stats: dict[str, list[Any]]) -> None:
-    """Repeat the report of a test for each of its cases, because pytest counts reports.
-
-    It is done after pytest has listed the tests by status. A test that failed counts as one, beside its judged cases.
-
-    ``stats``: the reports of pytest's terminal reporter, by status; it is changed in place.
-    """
+    """Repeat the report of a test for each of its cases, because pytest counts reports; after it has listed them."""
     right, missed = [], []
     for status in ("passed", "missed", "failed"):
         for report in stats.get(status, []):

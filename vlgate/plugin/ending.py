@@ -38,8 +38,6 @@ class _Crash:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sentence:
-    """A failure that consists of a sentence, which pytest prints in full and in the short summary."""
-
     text: str
     reprcrash: _Crash
 
@@ -56,11 +54,8 @@ def sentence(message: str, text: str = "") -> object:
 
 
 def gate_reports(decision: Decision, properties: Sequence[tuple[str, object]] = ()) -> Iterator[pytest.TestReport]:
-    """Yield the test report of one gate, and the report of its end, with which JUnit takes the properties.
-
-    It is passed, failed (also if it is inconclusive), or skipped if it was not run. A known limit that holds is an
-    expected failure, xfailed.
-    """
+    """Yield the test report of one gate, and the report of its end, with which JUnit takes the properties."""
+    # Inconclusive gates fail; a known limit that holds is an expected failure, xfailed
     gate = decision.gate
     nodeid = f"{FILE}::{gate.id}"
     text = printable(f"{decision.outcome}: {decision.why}" + (f" [{gate.why}]" if gate.why else ""))
@@ -133,11 +128,8 @@ def cleaned_warning(recorded: warnings.WarningMessage) -> None:
 
 
 def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
-    """Return the reports of failed tests for the terminal, with one report for more than ``FEW`` that share a cause.
-
-    Tests whose cases could not be scored are gathered by why there is no reply, those that raised by what they raised.
-    Other tests, and gates, stay as they are.
-    """
+    """Return the reports of failed tests for the terminal, with one report for more than ``FEW`` that share a cause."""
+    # Unscored tests are gathered by why there is no reply, those that raised by what they raised
     ours = [report for report in reports if report.nodeid in collected.expected]
     left = [report for report in reports if report.nodeid not in collected.expected]
     raised: dict[str, list[Any]] = {}
@@ -239,12 +231,9 @@ FAILED = 1
 
 
 def last_status(config: pytest.Config, status: int | pytest.ExitCode | None) -> int | pytest.ExitCode | None:
-    """Return the exit status of the process: not 0 after a run that did not pass, or without one that was asked for.
-
-    Options as ``--fixtures`` end a session before its tests, or return 0 whatever the status of the session is; so do
-    plugins. A list that the user typed an option for ends with 0. One that addopts ask for does if gates are not
-    required by an option.
-    """
+    """Return the exit status of the process: not 0 after a run that did not pass, or without one that was asked for."""
+    # Options as --fixtures end a session before its tests, or return 0 whatever its status is; so do plugins. A list
+    # that the user typed an option for ends with 0, one of addopts only if gates are not required by an option.
     if status or hasattr(config, "workerinput") or AGAIN in config.stash:
         return status
     hooks = config.pluginmanager.get_plugin("vlgate-run")
@@ -263,11 +252,10 @@ def last_status(config: pytest.Config, status: int | pytest.ExitCode | None) -> 
 
 
 class ExitGuard:
-    """Replaces ``os._exit`` while a run asks its model, so that a status of 0 becomes that of a failed run.
+    """Replaces ``os._exit`` while a run asks its model, so that a status of 0 becomes that of a failed run."""
 
-    ``os._exit`` ends the process before pytest can report anything. After a run that did not pass, it stays replaced:
-    threads and exit handlers of the model can call it later. Processes that the model forks may end with 0.
-    """
+    # os._exit ends the process before pytest can report anything. After a run that did not pass, it stays replaced:
+    # threads and exit handlers of the model can call it later. Processes that the model forks may end with 0.
 
     def __init__(self, plugins: pytest.PytestPluginManager) -> None:
         self.plugins = plugins

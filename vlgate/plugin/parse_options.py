@@ -23,11 +23,7 @@ from vlgate.record.options import DEFAULT_MODEL, FIRST, SETTINGS, Options, Setti
 
 
 def controls_of(named: Sequence[str], *, model: str, scenes: bool) -> tuple[str, ...]:
-    """Return the names of the controls, each once.
-
-    >>> controls_of([], model="tiny-lxmert", scenes=True), controls_of(["none"], model="tiny-lxmert", scenes=True)
-    (('look',), ())
-    """
+    """Return the names of the controls, each once."""
     if not named:
         return BY_DEFAULT if scenes and model == DEFAULT_MODEL else ()
     try:

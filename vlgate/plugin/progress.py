@@ -95,10 +95,6 @@ class Progress:
             self.reporter.write_line(self.line(now - self.started))
 
     def line(self, seconds: float) -> str:
-        """Return the line to print ``seconds`` after the start.
-
-        For example ``vlgate: 12,400 of 100,000 cases, 2,310 per second, 38 s left``.
-        """
         rate = self.done / max(seconds, 1e-9)
         left = (self.total - self.done) / rate if rate else float("inf")
         return f"vlgate: {self.done:,} of {self.total:,} cases, {rate:,.0f} per second, {left:,.0f} s left"
@@ -114,8 +110,6 @@ def _bar(reporter: Any, total: int) -> Any:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """Cases per second."""
-
         def render(self, task: Task) -> Text:
             return Text(f"{task.speed or 0:,.0f} per second")
 

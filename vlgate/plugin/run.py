@@ -183,10 +183,7 @@ class Run(SessionState):
             self.cards.append(card_from(output["vlgate_model"]))
 
     def finish(self, session: pytest.Session) -> None:
-        """Judge all replies, decide the gates, report them as tests, and set the exit status.
-
-        If a plugin ends the process while they are reported, the run has not passed.
-        """
+        # If a plugin ends the process while the gates are reported, the run has not passed
         self.refusal = int(self.worker is None)
         self._conclude(session)
         self.refusal = int(session.exitstatus) if self.worker is None and self._refused else 0
@@ -286,10 +283,7 @@ def say_costs(run: Run) -> None:
 
 
 def announce(run: Run, cases: int, seconds: float) -> Estimate:
-    """Say how long the run and its controls will take, if its model took some seconds for some cases.
-
-    Returns: the estimate, which may turn out wrong.
-    """
+    """Say how long the run and its controls will take, if its model took some seconds for some cases."""
     from vlgate.asking.pace import Pace
 
     total = sum(len(batch.positions) for batch in run.collected.expected.values())

@@ -35,20 +35,11 @@ _TAGS = {"type": "object", "additionalProperties": {"type": "string"}}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CaseTable:
-    """The n cases of a task in columns: what was asked, what was replied, and how it was judged.
-
-    ``case_table`` makes it from verdicts, ``case_tables`` from the folder of a run. A column becomes Python values when
-    it is first read.
-
-    Attributes:
-        shape: the shape of the cases.
-        together: whether the images of a case were asked about together.
-        rows: a table of pyarrow with the columns of ``cases.parquet``, n rows.
-    """
+    """The n cases of a task in columns: what was asked, what was replied, and how it was judged."""
 
     shape: Shape
-    together: bool = False
-    rows: Any = field(repr=False)
+    together: bool = False  # whether the images of a case were asked about together
+    rows: Any = field(repr=False)  # a table of pyarrow with the columns of cases.parquet
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
@@ -168,11 +159,7 @@ def case_tables(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
 
 
 def shape_of(facts: Iterable[str]) -> Shape:
-    """Return the shape of a task by the facts that its cases have; a task without judged cases counts as pairs.
-
-    >>> shape_of(["acc_r", "tied"]), shape_of(["set_acc"])
-    ('pair', 'active_passive_set')
-    """
+    """Return the shape of a task by the facts that its cases have; a task without judged cases counts as pairs."""
     known = set(facts)
     return next((shape for shape in _SHAPES if SHAPES[shape].headline in known), "pair")
 
@@ -187,11 +174,7 @@ def asked_of(requests: Sequence[Request], truths: Sequence[bool | str]) -> str:
 
 
 def digest_of(images: Sequence[str | None], texts: Sequence[str], truths: Sequence[str]) -> str:
-    """Return a digest (16 hexadecimal digits) of what a case asks.
-
-    >>> digest_of(["a.jpg"], ["a cup"], ["true"]) == digest_of(["a.jpg"], ["a cup"], ["false"])
-    False
-    """
+    """Return a digest (16 hexadecimal digits) of what a case asks."""
     content = json.dumps([list(images), list(texts), list(truths)], ensure_ascii=True)
     return blake2b(content.encode("ascii"), digest_size=8).hexdigest()
 
@@ -205,10 +188,6 @@ def truth_of(truth: bool | str) -> str:
 
 
 def read_cases(run: RecordedRun) -> Any:
-    """Read all rows.
-
-    Returns: a table of pyarrow with the columns of ``cases.parquet``; the lists of a row have equal lengths.
-    """
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
@@ -235,10 +214,7 @@ def fact_names(table: Any) -> list[str]:
 
 
 def rows_at(table: Any, places: NDArray[Any]) -> Any:
-    """Return the rows of a table at some places, an array of shape (n,), as a table.
-
-    A list or an array of numpy would make pyarrow import pandas, which takes longer than all else here.
-    """
+    # A list or an array of numpy would make pyarrow import pandas, which takes longer than all else here
     import pyarrow as pa
 
     buffer = pa.py_buffer(np.ascontiguousarray(places, dtype=np.int64))
@@ -383,9 +359,5 @@ def _refuse_other_figures(run: RecordedRun, task: str, judged: Judged, figures: 
 
 
 def plain_id(name: str) -> str:
-    """Return a name of characters that pytest does not escape.
-
-    >>> plain_id("scenes/relations:a dog")
-    'scenes/relations:a_dog'
-    """
+    """Return a name of characters that pytest does not escape."""
     return re.sub(r"[^A-Za-z0-9_.,:+/#@-]", "_", name)

@@ -23,12 +23,7 @@ NEEDED = frozenset({"model", "run", "tasks"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """A run to compare: its model, its settings and its cases by task.
-
-    ``fingerprint`` and ``version``, that of vlgate, are empty if they are unknown. ``partial`` names the tasks that are
-    asked only in part, because cases were deselected: if the run is the later one, the other cases are not compared,
-    and no gate on such a task can pass. ``named`` is how the user named the folder.
-    """
+    """A run to compare: its model, its settings and its cases by task."""
 
     model: str
     fingerprint: str = ""
@@ -36,16 +31,13 @@ class FinishedRun:
     ties: Ties
     version: str = ""
     tasks: Mapping[str, CaseTable] = field(repr=False)
+    # Tasks with deselected cases: those cases are not compared, and no gate on such a task can pass
     partial: frozenset[str] = frozenset()
     folder: Path = Path()
     named: str = ""
 
 
 def read_earlier(folder: Path, named: str) -> FinishedRun:
-    """Read a complete run.
-
-    ``named``: how the user named the folder, such as ``--baseline before``; messages begin with it.
-    """
     return finished_run(read_run(folder, named, NEEDED))
 
 
@@ -96,29 +88,16 @@ class PairedValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskChange:
-    """What changed in a task between two runs; counts are over the ``n`` cases that both of them judged.
-
-    Attributes:
-        task: the id of the task.
-        n: the number of cases that both runs judged.
-        broken: the ids of the cases that were right and are wrong: those below before in the headline metric.
-        fixed: the ids of the cases that were wrong and are right.
-        still_wrong: how many are wrong in both runs.
-        churned: how many have another answer or another fact of any metric than before.
-        added: the ids of the cases that only the later run asks.
-        unjudged: how many cases one of the runs did not judge.
-        values: the values of both runs, by each metric that is a mean over cases.
-        headline: the metric that decides whether a case is right.
-    """
+    """What changed in a task between two runs; counts are over the ``n`` cases that both of them judged."""
 
     task: str
     n: int
-    broken: tuple[str, ...]
+    broken: tuple[str, ...]  # below before in the headline metric
     fixed: tuple[str, ...]
     still_wrong: int
-    churned: int
-    added: tuple[str, ...]
-    unjudged: int
+    churned: int  # number of cases whose answer or any metric changed
+    added: tuple[str, ...]  # asked by the later run only
+    unjudged: int  # in one of the runs
     values: Mapping[str, PairedValues] = field(repr=False)
     headline: str
 
@@ -136,16 +115,12 @@ class TaskChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """An earlier run and a later one: what changed in each of their common tasks.
-
-    ``unlike`` says in a sentence each what differs besides the replies, such as the model; ``left_out`` names the tasks
-    that only one of them has.
-    """
+    """An earlier run and a later one: what changed in each of their common tasks."""
 
     earlier: FinishedRun
     tasks: Mapping[str, TaskChange]
     unlike: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # the tasks that only one of the runs has
 
 
 def refuse_unlike(earlier: FinishedRun, tasks: Sequence[Task], ties: Ties) -> None:

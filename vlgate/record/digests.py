@@ -50,11 +50,7 @@ _json = JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).e
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digests:
-    """Digests of what a verdict was made from, each with the name of its algorithm.
-
-    ``thresholds`` and ``must_hold`` are None without such a file. ``plan`` is that of all ids, texts, truths and image
-    keys; ``rows`` is explained in ``rows_digest``.
-    """
+    """Digests of what a verdict was made from, each with the name of its algorithm."""
 
     thresholds: str | None
     must_hold: str | None
@@ -80,14 +76,9 @@ def digests(thresholds: Thresholds, tasks: Sequence[Task], verdicts: Mapping[str
 
 
 def rows_digest(verdicts: Iterable[tuple[str, Sequence[Verdict]]]) -> str:
-    """Return the SHA-256 of the judged rows: what each case contributes to the metrics, and what the model answered.
-
-    A row is a line of JSON with no spaces, ``["task","case","state",{"fact":"1.000000"},["answer",null]]``, in UTF-8
-    and with the facts sorted by name. Facts are texts with six decimals. Scores are left out: their last digits differ
-    between machines that judge every case alike.
-
-    ``verdicts``: the tasks in the order of the plan, each with the verdicts of its selected cases.
-    """
+    """Return the SHA-256 of the judged rows: what each case contributes to the metrics, and what the model answered."""
+    # A row is a line of JSON with no spaces, ["task","case","state",{"fact":"1.000000"},["answer",null]]. Scores are
+    # left out: their last digits differ between machines that judge every case alike.
     whole = sha256()
     for task, verdicts_of_task in verdicts:
         judged = verdicts_of(verdicts_of_task)

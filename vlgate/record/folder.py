@@ -27,14 +27,7 @@ NAME_ANOTHER = "name the results folder of a run that ended"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRun:
-    """A run that ended, or was cut short, as its folder tells it.
-
-    Attributes:
-        folder: its results folder.
-        named: how the user named the folder, such as ``--baseline before``; messages begin with it.
-        figures: the content of ``metrics.json``.
-        environment: the content of ``environment.json``; empty if the file is not there.
-    """
+    """A run that ended, or was cut short, as its folder tells it."""
 
     folder: Path
     named: str
@@ -67,22 +60,12 @@ class RecordedRun:
 
 
 def titled(name: str, weights: str) -> str:
-    """Return the name of a model with its weights, as ``--model`` takes it.
-
-    >>> titled("lxmert", "unc-nlp/lxmert"), titled("oracle", "")
-    ('lxmert:unc-nlp/lxmert', 'oracle')
-    """
+    """Return the name of a model with its weights, as ``--model`` takes it."""
     return f"{name}:{weights}" if weights else name
 
 
 def read_run(folder: Path, named: str, sections: frozenset[str] | None = None) -> RecordedRun:
-    """Read the figures and the environment of a run.
-
-    ``named``: how the user named the folder, such as ``--baseline before``; messages begin with it. ``sections``: the
-    keys of ``metrics.json`` that are needed; None for all of them.
-
-    Returns: the run, which may be incomplete.
-    """
+    """Read the figures and the environment of a run, which may be incomplete; ``sections`` of the figures, or all."""
     figures = content_of(folder / METRICS, named)
     refuse_other_schema(figures, SCHEMA, METRICS, named)
     schema = schema_of(METRICS)
@@ -183,11 +166,7 @@ _FORM: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedPart:
-    """A part of a run, as its folder tells it.
-
-    ``named`` is how the user named the folder; messages begin with it. ``content`` is that of ``part.json``, and
-    ``replies`` the bytes of ``part.jsonl``.
-    """
+    """A part of a run, as its folder tells it."""
 
     folder: Path
     named: str

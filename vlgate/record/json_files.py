@@ -215,11 +215,7 @@ def write_verdict(file: Path, run: RunResult, model: ModelCard, options: Options
 
 
 def canonical(content: object) -> str:
-    """Return JSON after RFC 8785, for content without floats and with keys of ASCII.
-
-    >>> canonical({"b": [1, None], "a": "é"})
-    '{"a":"é","b":[1,null]}'
-    """
+    """Return JSON after RFC 8785, for content without floats and with keys of ASCII."""
     _refuse_floats(content)
     return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
@@ -253,10 +249,7 @@ def _content(run: RunResult, model: ModelCard, options: Options, digests: Digest
 
 
 def content_again(content: Mapping[str, Any], judged: JudgedAgain) -> dict[str, Any]:
-    """Return the content of ``verdict.json`` of a run whose gates were decided again.
-
-    ``content``: that of the run; its cases, model, plan and rows stay as they are.
-    """
+    """Return the content of ``verdict.json`` of a run whose gates were decided again."""
     return {
         **content,
         "vlgate": __version__,

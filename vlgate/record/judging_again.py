@@ -42,13 +42,7 @@ def judge_again(
     first: bool = False,
     require_gates: bool = True,
 ) -> JudgedAgain:
-    """Decide every gate of a thresholds file about a finished run, as the run itself would.
-
-    Without an ``earlier`` run, the gates that compare are inconclusive; if this is the ``first``, they are not run.
-    With ``require_gates``, a run of which no gate is judged is inconclusive.
-
-    Returns: the decisions, in the order in which a run makes them.
-    """
+    """Decide every gate of a thresholds file about a finished run, as the run itself would."""
     if "unasked" not in run.figures:
         raise run.wrong(f"{METRICS} is of an earlier version: unasked is missing")
     tables = case_tables(run)

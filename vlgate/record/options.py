@@ -28,11 +28,7 @@ _LONGEST_CALL = 1e6  # seconds, 11 days
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """How users give an option: ``--name``, or the ini key ``vlgate_name``.
-
-    ``help`` is a sentence without the default; ``default`` is the default as a user would type it, or in words. A
-    ``flag`` takes no value; ``--no-name`` switches it off. One that is not ``lasting`` has no ini key.
-    """
+    """How users give an option: ``--name``, or the ini key ``vlgate_name``."""
 
     name: str = ""
     metavar: str
@@ -40,8 +36,8 @@ class Setting:
     default: str = "none"
     choices: tuple[str, ...] = ()
     many: bool = False
-    flag: bool = False
-    lasting: bool = True
+    flag: bool = False  # takes no value; --no-name switches it off
+    lasting: bool = True  # has an ini key
     parse: Parser = (str, "")
 
     @property
@@ -70,11 +66,7 @@ class Shard:
 
 
 def read_shard(text: str) -> Shard:
-    """Read ``I/N``; 1/1 is a part, too, so that a matrix of one job ends as a matrix of several does.
-
-    >>> read_shard("2/4")
-    Shard(number=2, of=4)
-    """
+    """Read ``I/N``; 1/1 is a part, too, so that a matrix of one job ends as a matrix of several does."""
     number, _, of = text.partition("/")
     shard = Shard(number=int(number), of=int(of))
     if not 1 <= shard.number <= shard.of:
@@ -138,13 +130,7 @@ def _flag(help_text: str, *, shown: str = "off") -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of one run.
-
-    ``folder`` is the folder that the user started the run in. ``pairs`` is None for the number of the paper.
-    ``thresholds`` is None if there is no thresholds file, so that nothing is gated. ``shard`` is the part of the run
-    that is asked; None for all of it. ``controls_named`` and ``cache_named`` say whether the user named them. ``cache``
-    is None for no cache; ``cache_limit`` is in bytes.
-    """
+    """The options of one run; ``folder`` is the one that the user started it in."""
 
     folder: Path
     model: str = _option(
@@ -342,11 +328,7 @@ def in_ci() -> bool:
 
 
 def baseline_of(given: str, folder: Path) -> Path | Literal["first"]:
-    """Return the earlier run that ``--baseline`` names, or ``FIRST``; ``folder`` is what a path is relative to.
-
-    >>> baseline_of("first", Path("/work")), baseline_of("./first", Path("/work")).as_posix()
-    ('first', '/work/first')
-    """
+    """Return the earlier run that ``--baseline`` names, or ``FIRST``; ``folder`` is what a path is relative to."""
     return FIRST if given == FIRST else folder / given
 
 

@@ -21,11 +21,6 @@ from vlgate.types import TIED, Ask, Case, Compare, FloatArray, Match, Read, Task
 
 
 def texts(values: Sequence[str | None]) -> Any:
-    """Return a column of texts; None is null.
-
-    >>> texts(["a", None, "é"]).to_pylist()
-    ['a', None, 'é']
-    """
     import pyarrow as pa
 
     whole = "".join(filter(None, values))
@@ -40,11 +35,7 @@ def texts(values: Sequence[str | None]) -> Any:
 
 
 def numbers(values: FloatArray) -> Any:
-    """Return a column of numbers from an array of shape (n,); NaN is null.
-
-    >>> numbers(np.array([0.5, np.nan])).to_pylist()
-    [0.5, None]
-    """
+    """Return a column of numbers from an array of shape (n,); NaN is null."""
     import pyarrow as pa
 
     there = ~np.isnan(values)
@@ -53,22 +44,14 @@ def numbers(values: FloatArray) -> Any:
 
 
 def booleans(values: NDArray[np.bool_], there: NDArray[np.bool_]) -> Any:
-    """Return a column of true and false from an array of shape (n,); null if ``there`` is false.
-
-    >>> booleans(np.array([True, False]), np.array([True, False])).to_pylist()
-    [True, None]
-    """
+    """Return a column of true and false from an array of shape (n,); null if ``there`` is false."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.bool_(), len(values), [_mask(there), _bits(values)])
 
 
 def lists(values: Any, sizes: Sequence[int]) -> Any:
-    """Return a column of lists of the given sizes, from a column of their values.
-
-    >>> lists(texts(["a", "b", "c"]), [2, 1]).to_pylist()
-    [['a', 'b'], ['c']]
-    """
+    """Return a column of lists of the given sizes, from a column of their values."""
     import pyarrow as pa
 
     ends = np.cumsum([0, *sizes], dtype=np.int32)
@@ -114,12 +97,7 @@ def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
 
 
 def write_cases(file: Path, run: RunResult) -> None:
-    """Write one row per case: the requests, the replies, the verdict and the sentence that says why.
-
-    Columns: task, case, state, right, one nullable number per fact of any task, images, texts, truths, scores, answers
-    (lists with one entry per request), tags (JSON), origin, why. The keys of the images of a request about several are
-    joined by " | ".
-    """
+    """Write one row per case; the lists have an entry per request, and a fact that a task lacks is null."""
     import pyarrow as pa
 
     parts = [case_table(result.task, result.verdicts).rows for result in run.results]
@@ -129,11 +107,7 @@ def write_cases(file: Path, run: RunResult) -> None:
 
 
 def write_predictions(file: Path, run: RunResult) -> None:
-    """Write one row per distinct request, in the columns that ``replay:FILE`` reads.
-
-    Columns: image, text, score, match, question, answer, perplexity, problem; null if they do not apply. A run that
-    asked about several images at once has a further column, images, with the list of those of such a request.
-    """
+    """Write one row per distinct request, in the columns that ``replay:FILE`` reads."""
     import pyarrow as pa
 
     replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()

@@ -25,11 +25,8 @@ _WITHIN = ("#", ", column ")  # what follows the path of a file: the name of a p
 
 
 def images_digest(tasks: Iterable[Task]) -> str:
-    """Return a digest (32 hexadecimal digits) of the keys of all images, each with the size of its file in bytes.
-
-    No file is opened. The folder of a file does not count, because machines keep the
-    same data in different places. Drawn images have no file.
-    """
+    """Return a digest (32 hexadecimal digits) of the keys of all images, each with the size of its file in bytes."""
+    # The folder of a file does not count: machines keep the same data in different places
     by_key: dict[str, int] = {}
     sizes: dict[str, int] = {}
     for task in tasks:

@@ -30,10 +30,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 class Rows(TypedDict):
-    """The replies to a batch's distinct requests, one list entry per request, and the counts of its cases.
-
-    ``plan`` is the digest of the plan of the process that asked; empty if no other process judges the replies.
-    """
+    """The replies to a batch's distinct requests, one list entry per request, and the counts of its cases."""
 
     scores: list[float | None]
     answers: list[str | None]
@@ -44,7 +41,7 @@ class Rows(TypedDict):
     neither: list[bool]
     judged: int
     missed: int
-    plan: str
+    plan: str  # digest of the plan of the process that asked; empty if no other process judges the replies
 
 
 def pack(verdicts: Sequence[Verdict], plan: str = "") -> Rows:

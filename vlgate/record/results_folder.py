@@ -50,12 +50,8 @@ _REPLAY = "replay:"
 
 
 def take_folder(options: Options) -> Callable[[], None]:
-    """Make the results folder, lock it, and remove the files of an earlier run if ``options.overwrite`` is true.
-
-    A file of an earlier run must not remain, because it would pass for this run's if this one crashes.
-
-    Returns: a function that releases the lock, and removes the folders that were made if they are still empty.
-    """
+    """Make and lock the results folder, and remove the files of an earlier run; return what releases it."""
+    # A file of an earlier run must not remain: it would pass for this run's if this one crashes
     folder = options.results
     _refuse_own_replies(options)
     try:

@@ -41,10 +41,7 @@ MOST_NAMED = 3
 
 
 def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]], *, quick: bool) -> None:
-    """Refuse a ``max_drop`` that the cases of a task cannot show, and a ``max_broken`` that all of them keep to.
-
-    ``quick``: whether the run is a first look (``--quick``), in which no gate passes: nothing is refused then.
-    """
+    """Refuse a ``max_drop`` that the cases of a task cannot show, and a ``max_broken`` that all of them keep to."""
     if quick or not thresholds.changes:
         return
     shapes = {name: shape for name, (shape, _) in cases.items()}
@@ -77,10 +74,7 @@ def _allows_all(gate: Gate, cases: int) -> bool:
 def change_decisions(
     thresholds: Thresholds, comparison: Comparison | None, tasks: Mapping[str, Judged], *, first: bool = False
 ) -> list[Decision]:
-    """Decide every gate on a comparison: inconclusive without one, or not run if this is the ``first`` run.
-
-    Returns: the decisions, in the order of the rules and tasks, then the rules that match no task of the run.
-    """
+    """Decide every gate on a comparison: inconclusive without one, or not run if this is the ``first`` run."""
     gates, rules = expand_changes(thresholds, {name: task.shape for name, task in tasks.items()})
     if first and comparison is None:
         made = [idle(gate, FIRST_RUN) for gate in gates]
@@ -171,30 +165,19 @@ def _doubt(gate: Gate, change: TaskChange, difference: Difference, deselected: i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedRun:
-    """All that the gates of a run are decided from.
+    """All that the gates of a run are decided from."""
 
-    Attributes:
-        tasks: every task of its plan, those included of which every case was deselected.
-        right: whether each case is right, None if it is not judged; of an unasked task, no case.
-        neither: in how many scored replies of a task yes and no have less than half of the first word, and of how many.
-        comparison: what changed since an earlier run; None if there is none.
-        known: the shape of every task that a source can make.
-    """
-
-    tasks: Mapping[str, Judged]
+    tasks: Mapping[str, Judged]  # those included of which every case was deselected
     right: Mapping[str, Mapping[str, bool | None]]
-    neither: Mapping[str, tuple[int, int]]
+    neither: Mapping[str, tuple[int, int]]  # replies of which yes and no have less than half of the first word, of all
     comparison: Comparison | None
-    known: Mapping[str, Shape]
+    known: Mapping[str, Shape]  # every task that a source can make
 
 
 def decide_run(
     run: JudgedRun, thresholds: Thresholds, options: Options
 ) -> tuple[tuple[Decision, ...], ErrorRates | None]:
-    """Decide every gate of a run, and what its thresholds file asks of the run as a whole.
-
-    Returns: the decisions, in the order in which reports show them, and how often the gates err.
-    """
+    """Decide every gate of a run, and what its thresholds file asks of the run as a whole."""
     covered = {name: task.coverage for name, task in run.tasks.items()}
     changes = change_decisions(thresholds, run.comparison, run.tasks, first=options.baseline == FIRST)
     every = [*decide_all(thresholds, run.tasks, options.ties, options.model), *changes]
@@ -215,10 +198,7 @@ def decide_run(
 
 
 def failed_checks(card: ModelCard, cards: Sequence[ModelCard], thresholds: Thresholds) -> list[Decision]:
-    """Return decisions about the model: inconclusive if a check is suspect, or if the workers loaded different models.
-
-    ``card``: the merged card of the model, with its checks; a suspect one is not run if ``[checks]`` allows it.
-    """
+    """Return decisions about the model: inconclusive if a check is suspect, or if workers loaded different models."""
     return [*_different(cards), *_suspect(card, thresholds)]
 
 
@@ -252,12 +232,7 @@ def required(
     options: Options,
     known: Collection[str],
 ) -> list[Decision]:
-    """Return a decision per required task that has no data in a full run, or whose cases were not all selected.
-
-    ``thresholds``: the thresholds file, with the patterns of ``require``. ``counts``: how many cases of each task of
-    the plan were selected, and how many it has. ``options``: the options of the run; with ``--suite``, tasks that are
-    not planned are not required.
-    """
+    """Return a decision per required task that has no data in a full run, or whose cases were not all selected."""
     needed = [task for task in known if any(fnmatchcase(task, pattern) for pattern in thresholds.require)]
     file = thresholds.file.name
     decisions = []
@@ -276,10 +251,7 @@ def required(
 def unjudged_gates(
     decisions: Sequence[Decision], thresholds: Thresholds, options: Options, *, searched: bool = False
 ) -> list[Decision]:
-    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged.
-
-    ``searched`` says that the session only searched for smallest changes.
-    """
+    """Return an inconclusive decision if the options ask for a judged gate and no gate was judged."""
     if not options.require_gates or any(decision.outcome in JUDGED for decision in decisions):
         return []
     none, remedy = f"no gate of {thresholds.file} is about a task of this run", "add a gate with min"

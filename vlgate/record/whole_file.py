@@ -21,19 +21,8 @@ _STALE = 3600  # seconds
 
 @contextmanager
 def whole_file(file: Path) -> Iterator[Path]:
-    """Give the body of a ``with`` statement a path to write to, which becomes ``file`` at its end.
-
-    The content is on the disk before it gets its name, so that neither a full disk nor a crash leaves half a file.
-
-    >>> import tempfile
-    >>> file = Path(tempfile.mkdtemp()) / "figures.json"
-    >>> with whole_file(file) as part:
-    ...     _ = part.write_text("{}")
-    >>> file.read_text()
-    '{}'
-
-    Yields: the path of a temporary file in the same folder, which does not exist yet.
-    """
+    """Give the body of a ``with`` statement a path to write to, which becomes ``file`` at its end."""
+    # The content is on the disk before it gets its name, so neither a full disk nor a crash leaves half a file
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     _tidied(file.parent)
     try:
@@ -56,11 +45,9 @@ def write_whole(file: Path, text: str) -> None:
 
 
 def remove_left_over(folder: Path, *, locked: bool = False) -> None:
-    """Remove the temporary files that killed processes have left in a folder.
-
-    ``locked``: whether this process alone writes runs there and has not begun. Otherwise a file must be an hour old,
-    because the number of a process on another machine says nothing here.
-    """
+    """Remove the temporary files that killed processes have left in a folder."""
+    # Unless this process alone writes there, a file must be an hour old: the number of a process on another machine
+    # says nothing here
     with suppress(OSError):
         for file in folder.glob(".*.part"):
             known = _PART.fullmatch(file.name)
@@ -110,10 +97,7 @@ LOCK = ".vlgate-lock"
 
 
 def lock(folder: Path, option: str = "--results") -> Callable[[], None]:
-    """Lock a folder, which ``option`` has named, for this process.
-
-    Returns: a function that releases the lock and removes its file.
-    """
+    """Lock a folder, which ``option`` has named, for this process; return a function that releases the lock."""
     file = folder / LOCK
     while True:
         opened = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)

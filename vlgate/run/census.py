@@ -49,10 +49,7 @@ def refuse_missing(tasks: Iterable[Task]) -> None:
 
 
 def partly_missing(tasks: Iterable[Task]) -> tuple[str, ...]:
-    """Return a line for each task that has the images of some of its cases, but not of all.
-
-    A model that opens no image does not notice. A task without any image was read for its texts alone.
-    """
+    # A model that opens no image does not notice. A task without any image was read for its texts alone.
     partly = [census for census in map(count, tasks) if 0 < census.found < census.cases]
     lines = [f"{one.task}: {one}; for example {looked_for(one.missing)}" for one in partly[:LISTED] if one.missing]
     rest = [f"and {len(partly) - LISTED} more tasks lack some images; vlgate tasks lists them all"]
@@ -100,22 +97,13 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """The seconds of one GPU that a model takes per distinct ``image``, ``text`` and request, in full batches.
+    """The seconds of one GPU that a model takes per distinct ``image``, ``text`` and request, in full batches."""
 
-    A dual encoder takes time for each image and text, because it encodes each once: ``pair`` is 0. A cross encoder or a
-    generative model takes time for each pair or question: ``image`` and ``text`` are 0, unless it keeps what it read.
-    """
-
-    image: float = 0.0
+    image: float = 0.0  # 0, as that of text, for a cross encoder or a generative model that keeps nothing it read
     text: float = 0.0
-    pair: float = 0.0
+    pair: float = 0.0  # 0 for a dual encoder, which encodes each image and text once
 
     def seconds(self, counts: Counts) -> float:
-        """Return the seconds that one GPU takes.
-
-        >>> Rates(image=0.01, text=0.002).seconds(Counts(images=1000, texts=2000, requests=4000))
-        14.0
-        """
         return self.image * counts.images + self.text * counts.texts + self.pair * counts.requests
 
 
@@ -127,11 +115,7 @@ def counts_of(tasks: Iterable[Task]) -> Counts:
 
 
 def gpus_within(seconds: float, hours: float) -> int:
-    """Return how many GPUs finish within some hours what takes one GPU ``seconds``, each with an equal part.
-
-    >>> gpus_within(36_000, 1.5)
-    7
-    """
+    """Return how many GPUs finish within some hours what takes one GPU ``seconds``, each with an equal part."""
     return max(1, ceil(seconds / 3600 / hours))
 
 

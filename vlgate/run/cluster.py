@@ -37,10 +37,7 @@ def check_cluster(options: Options, workers: str = "") -> None:
 
 
 def load_on_cluster(options: Options) -> tuple[LoadedModel, Caller]:
-    """Load the model of the options on the actors of the cluster that this process is connected to.
-
-    Returns: the model as the run sees it, and the caller of its methods.
-    """
+    """Load the model of the options on the actors of the cluster that this process is connected to."""
     pool = Pool(
         limit=options.call_timeout,
         wanted=Wanted(
@@ -71,11 +68,7 @@ def closer(loaded: LoadedModel) -> Callable[[], None]:
 
 
 def calls_at_once(loaded: LoadedModel) -> int:
-    """Return the number of calls that a model replies to at a time.
-
-    >>> calls_at_once(LoadedModel(name="mine", weights="", fingerprint="", model=object()))
-    1
-    """
+    """Return the number of calls that a model replies to at a time."""
     return loaded.model.pool.window if isinstance(loaded.model, RemoteModel) else 1
 
 

@@ -39,11 +39,7 @@ def conclude(
     integrity_failures: Sequence[Decision] = (),
     earlier: FinishedRun | None = None,
 ) -> RunResult:
-    """Compute the figures of all tasks that have verdicts, and decide the gates.
-
-    ``verdicts``: the verdicts of the selected cases, by task id, in the task's order; a task without verdicts has no
-    figures, and its gates are inconclusive. ``integrity_failures`` are about the run as a whole, and come first.
-    """
+    """Compute the figures of all tasks that have verdicts, and decide the gates."""
     asked = [task for task in tasks if verdicts.get(task.id)]
     blind = _blind(asked, verdicts, options)
     figures = tuple(task_metrics(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
@@ -72,10 +68,7 @@ def decided(
     options: Options,
     integrity_failures: Sequence[Decision] = (),
 ) -> RunResult:
-    """Decide the gates of a run from its figures, and from what its controls found.
-
-    The arguments are those of ``conclude``; ``run`` has the figures, and its decisions are replaced.
-    """
+    """Decide the gates of a run from its figures, and from what its controls found."""
     judged = JudgedRun(
         tasks=judged_tasks_of(run.results, tasks, run.controls),
         right={task.id: {} for task in tasks} | {one.task.id: _right(one.verdicts) for one in run.results},
@@ -148,13 +141,8 @@ def conclude_part(
     options: Options,
     shard: Shard,
 ) -> RunResult:
-    """Compute the figures of a part; every gate is listed as not run.
-
-    The tasks are not examined for flaws, and nothing is compared with a baseline: the run that joins the parts does
-    both.
-
-    ``verdicts``: the verdicts of the part's cases, by task id, in the task's order.
-    """
+    """Compute the figures of a part; every gate is listed as not run."""
+    # Flaws and the comparison with a baseline are left to the run that joins the parts
     plain = replace(options, health="off", require_gates=False)
     figures = conclude(tasks, verdicts, thresholds, plain)
     gates = [one.gate for one in figures.decisions if one.gate.metric not in _ABOUT_THE_WHOLE]
@@ -164,10 +152,7 @@ def conclude_part(
 
 
 def lacks_of_part(plan: Plan, asked: Collection[str], decisions: Sequence[Decision]) -> list[str]:
-    """Return why a part cannot be joined with others, in sentences.
-
-    ``decisions``: the decisions about the run as a whole; one about its replies objects to them.
-    """
+    """Return why a part cannot be joined with others, in sentences."""
     sizes = {name: len(batch.positions) for name, batch in plan.batches.items()}
     left = sum(size for name, size in sizes.items() if name not in asked)
     reasons = [f"{one.gate.id}: {one.why}" for one in decisions if one.gate.metric in ABOUT_REPLIES]

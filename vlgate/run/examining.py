@@ -27,13 +27,7 @@ UNEXAMINED = (
 
 
 def flaws_of(tasks: Sequence[Task]) -> dict[str, tuple[Flaw, ...]]:
-    """Return the flaws of tasks by id: those within a task, those between tasks of a benchmark, and near-copies.
-
-    The time is linear in the number of cases: about 25 us per case.
-
-    >>> flaws_of([])
-    {}
-    """
+    """Return the flaws of tasks by id: those within a task, those between tasks of a benchmark, and near-copies."""
     copies = near_copies(tasks)
     known = {
         name: true_texts(task for task in tasks if task.benchmark == name)
@@ -44,10 +38,8 @@ def flaws_of(tasks: Sequence[Task]) -> dict[str, tuple[Flaw, ...]]:
 
 
 def examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskResult, ...]:
-    """Return the results with the flaws and shortcuts of their tasks, unless that is off or would take long.
-
-    Tasks that are asked with their images together are left as they are: their texts name positions.
-    """
+    """Return the results with the flaws and shortcuts of their tasks, unless that is off or would take long."""
+    # Texts of cases that are asked with their images together name positions
     cases = sum(result.coverage.cases for result in results)
     if options.health == "off" or (options.health == "auto" and cases > EXAMINED_CASES):
         return results
@@ -61,11 +53,9 @@ def examined(results: tuple[TaskResult, ...], options: Options) -> tuple[TaskRes
 
 
 def without_copies(result: TaskResult, thresholds: Thresholds) -> TaskResult:
-    """Return the result of a task whose coverage counts copies of a case once, if a gate may need to know.
-
-    The pixels of at most as many cases as the largest ``min_cases`` are compared; see ``copied``. It is at least that
-    of a gate that names none, because other gates may be decided from the files of the run.
-    """
+    """Return the result of a task whose coverage counts copies of a case once, if a gate may need to know."""
+    # The pixels of as many cases as the largest min_cases are compared, at least that of a gate that names none,
+    # because other gates may be decided from the files of the run
     rules = [rule for rule in (*thresholds.rules, *thresholds.changes) if fnmatchcase(result.task.id, rule.task)]
     cases = verdicts_of(result.verdicts).judged.cases
     copies = copied(cases, max([_USUAL, *(rule.min_cases for rule in rules)]))

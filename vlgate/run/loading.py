@@ -46,11 +46,7 @@ MOST = 500
 
 @dataclass(slots=True, kw_only=True)
 class BatchSizes:
-    """What is remembered of one model on one device, in a file that all runs of a user share.
-
-    ``damaged`` says what is wrong with the file; empty for nothing. A file that cannot be read or written only costs
-    the time to find the size again.
-    """
+    """What is remembered of one model on one device, in a file that all runs of a user share."""
 
     file: Path
     key: str
@@ -116,14 +112,10 @@ _GRAPHS = "scene-graphs"
 
 
 def lessons(tasks: Sequence[Task], options: Options) -> dict[str, Sequence[Lesson]]:
-    """Generate the generated tasks among some tasks again with another seed, so that a baseline can be trained on them.
-
-    A cross-validated baseline is below chance on tasks that are balanced on purpose; one that is trained on independent
-    cases is not. Drawn scenes have images of their own. Questions from scene graphs are made from each half of the
-    graphs, and those of one half judge the images of the other. If a half has too few questions, there is no lesson.
-
-    Returns: what to learn from, by task id; tasks that are not generated are absent.
-    """
+    """Generate the generated tasks again with another seed, so that a baseline can be trained on them."""
+    # A cross-validated baseline is below chance on tasks that are balanced on purpose; one that is trained on
+    # independent cases is not. Questions from scene graphs are made from each half of the graphs, and those of one half
+    # judge the images of the other. If a half has too few questions, there is no lesson.
     wanted = {task.id for task in tasks}
     read = ReadOptions(
         folders=options.data,
@@ -153,12 +145,7 @@ CHECKED_CASES = 8  # per task; the first of their requests are asked again to ch
 def load_model(
     options: Options, tasks: Sequence[Task], worker: int = 0, workers: int = 1, watch: Watch = unwatched
 ) -> tuple[LoadedModel, ModelPredictor]:
-    """Load the model that the options name, on the device of this one of several workers or on a cluster.
-
-    If the cache knows the model, it is loaded when it is first asked.
-
-    ``watch`` may limit the time of its calls in this process.
-    """
+    """Load the model that the options name, on the device of this one of several workers or on a cluster."""
     if options.ray:
         remote, calls = load_on_cluster(options)
         return remote, replace(predictor_of(remote, replace(options, cache=None), tasks), caller=calls, cache=None)
@@ -194,15 +181,9 @@ def _is_full(error: ModelLoadError) -> bool:
 
 
 def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:
-    """Run the checks of polarity, batch invariance and determinism and, unless in plain float32, of precision.
-
-    The checks of batch invariance, determinism and precision ask the model itself, never a memory of its replies;
-    batch invariance and determinism share a round. The check of polarity takes what the run has asked already. Only a
-    run that had all its replies from the cache takes the outcome of the checks from there too, if the same checks were
-    made on the same cases, of which ``plan`` is the digest.
-
-    If the model raises during a check, that check is ``failed`` and says why; only Ctrl-C passes through.
-    """
+    """Run the checks of polarity, batch invariance and determinism and, unless in plain float32, of precision."""
+    # All but polarity ask the model itself, never a memory of its replies; batch invariance and determinism share a
+    # round. Only a run that had all its replies from the cache takes the outcome of the checks from there too.
     kept = kept_checks(predictor, tasks, options, plan)
     if kept:
         return kept
@@ -316,11 +297,9 @@ def blind_predictor(options: Options, tasks: Sequence[Task]) -> ModelPredictor:
 def predictor_of(
     loaded: LoadedModel, options: Options, tasks: Sequence[Task], watch: Watch = unwatched
 ) -> ModelPredictor:
-    """Make a predictor of a loaded model; a reference model that must see the run's tasks is prepared with them.
-
-    A model of the user's never sees the tasks, because they hold the truths. The text-only model learns generated tasks
-    from further cases of other seeds, as the baseline and as a model of a run.
-    """
+    """Make a predictor of a loaded model; a reference model that must see the run's tasks is prepared with them."""
+    # A model of the user's never sees the tasks, because they hold the truths. The text-only model learns generated
+    # tasks from further cases of other seeds, as the baseline and as a model of a run.
     try:
         threshold_of(loaded.model, loaded.name)
     except ModelReplyError as error:

@@ -62,10 +62,7 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
 
 
 def in_order(parts: Sequence[RecordedPart], *, thresholds: bool) -> list[RecordedPart]:
-    """Return the parts of one run by their number.
-
-    ``thresholds``: whether the parts must have run with the same thresholds file.
-    """
+    """Return the parts of one run by their number."""
     ordered = sorted(parts, key=lambda part: part.number)
     _refuse_count(ordered)
     for part in ordered:
@@ -160,10 +157,8 @@ def refuse_other_thresholds(part: RecordedPart, thresholds: Thresholds) -> None:
 
 
 def without_controls(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
-    """Return the decisions; those on a control, which no part asks, say what decides them.
-
-    A control is asked about a sample of the judged cases of the whole run, which no part knows.
-    """
+    """Return the decisions; those on a control, which no part asks, say what decides them."""
+    # A control is asked about a sample of the judged cases of the whole run, which no part knows
     return tuple(_without_control(one) if one.gate.metric in CONTROLLED else one for one in decisions)
 
 
@@ -188,13 +183,7 @@ def join(
     *,
     own_thresholds: bool = False,
 ) -> EndedRun:
-    """Judge the replies of all parts, and decide the gates.
-
-    ``options``: the options of the run, with the data folders and thresholds of this machine. ``own_thresholds``:
-    whether the thresholds file may be another one than that of the parts.
-
-    Returns: the run, as one process would have ended it with the same replies.
-    """
+    """Judge the replies of all parts and decide the gates, as one process would have with the same replies."""
     thresholds = read_gates(options)
     if not own_thresholds:
         refuse_other_thresholds(parts[0], thresholds)
@@ -244,10 +233,7 @@ def _other_cases(part: RecordedPart, options: Options) -> OptionError:
 
 
 def joined_checks(checks: Sequence[Sequence[Check]]) -> tuple[Check, ...]:
-    """Return the checks of a model that several processes checked: of each, the worst that one of them found.
-
-    Equal outcomes are told in the words of the first process.
-    """
+    """Return the checks of a model that several processes checked: of each, the worst that one of them found."""
     names = dict.fromkeys(check.name for some in checks for check in some)
     by_name = {name: [check for some in checks for check in some if check.name == name] for name in names}
     return tuple(min(some, key=lambda check: _WORST.index(check.outcome)) for some in by_name.values())

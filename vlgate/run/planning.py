@@ -37,12 +37,7 @@ NAMED_ONLY = frozenset(("counterfactual",))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The tasks of a run, and its batches by the ids of their pytest items.
-
-    With ``--shard``, ``tasks`` are those of the whole run, and ``batches`` hold the cases of the part. ``empty`` are
-    the wanted tasks whose data are there but give no case. ``notes`` say which disputes have no effect, which tasks
-    have labels that others report, and which lack some of their images.
-    """
+    """The tasks of a run, and its batches by the ids of their pytest items."""
 
     tasks: tuple[Task, ...]
     batches: Mapping[str, Batch]
@@ -55,10 +50,7 @@ class Plan:
 
 
 def known_tasks(options: Options) -> dict[str, Shape]:
-    """Check the data folders, ``--suite`` and ``--protocol``, without reading the files of any benchmark.
-
-    Returns: the shape of every task that a source can make from the data folders, by id.
-    """
+    """Check the data folders, ``--suite`` and ``--protocol``, without reading the files of any benchmark."""
     for folder in options.data:
         if not folder.is_dir():
             remedy = another_folder([folder] if folder.is_file() else [])
@@ -97,10 +89,7 @@ def no_folder(options: Options, task: str) -> str:
 
 
 def make_plan(options: Options) -> Plan:
-    """Read the wanted tasks and cut them into batches.
-
-    Returns: the plan; it is the same for the same options, in every process.
-    """
+    """Read the wanted tasks and cut them into batches, the same for the same options in every process."""
     known = known_tasks(options)
     wanted = frozenset(task for task in known if _wanted(task, options))
     reading = ReadOptions(
@@ -174,10 +163,7 @@ def _nothing(options: Options, pattern: str, wanted: Collection[str], tasks: Seq
 
 
 def sample(task: Task, limit: int | None, name: str) -> Task:
-    """Return the task with a seeded sample of at most ``limit`` cases, in the task's order.
-
-    Returns: the task; its ``left_out`` counts the other cases.
-    """
+    """Return the task with a seeded sample of at most ``limit`` cases, in the task's order."""
     n = len(task.cases)
     if limit is None or n <= limit:
         return task
@@ -188,11 +174,7 @@ def sample(task: Task, limit: int | None, name: str) -> Task:
 
 
 def subjects(plan: Plan, options: Options) -> dict[str, Batch]:
-    """Return the cases to search for their smallest breaking change: a seeded sample of each task, one case per batch.
-
-    The ids of the batches begin with ``shrink:``, which no id of a task does, because these cases do not count towards
-    the figures.
-    """
+    """Return the cases to search for their smallest change: a seeded sample of each task, one case per batch."""
     batches: dict[str, Batch] = {}
     for task in plan.tasks:
         some = sample(task, options.shrink_cases, f"{options.seed}:shrink:{task.id}")
@@ -233,12 +215,7 @@ def _unused(name: str, taken: Mapping[str, Batch]) -> str:
 def tasks_again(
     figures: Mapping[str, Any], environment: Mapping[str, Any], data: Sequence[Path] = ()
 ) -> tuple[tuple[Task, ...], str]:
-    """Read the tasks of a run again.
-
-    ``environment``: the content of ``environment.json``, which names the data folders and the options.
-
-    Returns: the tasks, and why there are none; one of them is empty.
-    """
+    """Return the tasks of a run, and why there are none; one of them is empty."""
     known = environment.get("options", {})
     if not known:
         return (), "environment.json is not there, so the images cannot be found again"

@@ -31,17 +31,14 @@ _NAMED = 4  # cases of each task that are asked again under other names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """How much a control asks, at most: ``requests`` about ``cases`` of ``tasks``, up to ``limit`` of each.
-
-    ``own`` counts the requests of the cases themselves, which the run asks anyway.
-    """
+    """How much a control asks, at most: ``requests`` about ``cases`` of ``tasks``, up to ``limit`` of each."""
 
     name: str
     requests: int
     cases: int
     tasks: int
     limit: int
-    own: int
+    own: int  # the requests of the cases themselves, which the run asks anyway
 
     def seconds(self, per_case: float) -> float:
         """Return how long the control takes, from the time that the run takes per case."""
@@ -70,10 +67,7 @@ def costs(tasks: Sequence[Task], options: Options) -> list[Cost]:
 
 
 def controlled(results: Sequence[TaskResult], options: Options, predictor: ModelPredictor) -> tuple[Controlled, ...]:
-    """Ask every control of a run.
-
-    Returns: what each control found. If the model raises, what was measured before; only Ctrl-C passes through.
-    """
+    """Ask every control of a run. If the model raises, what was measured before stays; only Ctrl-C passes through."""
     samples = [drawn for result in results if (drawn := sample_of(result, options)).verdicts]
     made = (_asked(control(name), samples, options, predictor) for name in options.controls)
     doubt = _by_name(samples, predictor) if gets_names(predictor.model) else ""
@@ -145,13 +139,7 @@ def _asked(asked: Control, samples: Sequence[Sample], options: Options, predicto
 def explained(
     results: Sequence[TaskResult], most: int, predictor: ModelPredictor, tell: Callable[[str], None]
 ) -> Explained:
-    """Explain the worst missed cases of each task.
-
-    ``tell``: takes a line that says how many requests the explanations ask, before they are asked.
-
-    Returns: the explanations, those of a task with the worst case first. If the model raises, those that were made
-        before; only Ctrl-C passes through.
-    """
+    """Explain the worst missed cases of each task, the worst first; ``tell`` takes a line about the cost before."""
     chosen = [(result, missed) for result in results if (missed := worst_missed(result, most))]
     explanations: list[Explanation] = []
     try:

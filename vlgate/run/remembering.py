@@ -39,11 +39,9 @@ _REFERENCE = "vlgate.models.reference."
 
 
 def remembering(loaded: LoadedModel, options: Options) -> ReplyCache | None:
-    """Return the memory of a model's replies; None for a reference model, which costs nothing.
-
-    The replies of a model with a fingerprint of its own go to the cache; those of others are kept until the run ends.
-    A model that is not loaded yet is loaded before it is first asked, so that no limit counts that time.
-    """
+    """Return the memory of a model's replies; None for a reference model, which costs nothing."""
+    # Replies of a model with a fingerprint of its own go to the cache; those of others are kept until the run ends. A
+    # model that is not loaded yet is loaded before it is first asked, so that no limit counts that time.
     known = registered().get(loaded.name) if loaded.registered else None
     if isinstance(loaded.model, Prepared) or (known is not None and known.build.startswith(_REFERENCE)):
         return None
@@ -76,11 +74,8 @@ def why_not(loaded: LoadedModel, options: Options) -> str:
 
 
 def model_key(loaded: LoadedModel, options: Options) -> bytes:
-    """Return 32 bytes that differ if anything but the request differs that a reply depends on.
-
-    These are the fingerprint (weights, preprocessing, prompt), the code of the adapters, the versions of libraries,
-    dtype, compilation, and the kind of device.
-    """
+    """Return 32 bytes that differ if anything but the request differs that a reply depends on."""
+    # Weights, preprocessing, prompt, the code of the adapters, versions of libraries, dtype, compilation, device
     kind = loaded.device.partition(":")[0]
     settings = (loaded.name, loaded.weights, loaded.fingerprint, options.dtype, str(options.compiled), kind)
     own = () if loaded.registered else _own(loaded, options)
@@ -156,11 +151,8 @@ _GPUS = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
 
 
 def unloaded(options: Options, worker: int, build: Callable[[], LoadedModel]) -> LoadedModel | None:
-    """Return the model of the options, to be built by ``build`` when it is asked; None if it must be built to be known.
-
-    It must if the cache does not know it, if only building it tells what its files hold, or if the run explains cases,
-    for which it needs the network itself.
-    """
+    """Return the model of the options, built when it is asked; None if it must be built to be known."""
+    # It must if the run explains cases, for which it needs the network itself
     if options.cache is None or options.explain or not options.cache.is_dir():
         return None
     device = device_of(options.device, worker)
@@ -235,7 +227,7 @@ def _lasts(cache: ReplyCache | None) -> TypeGuard[ReplyCache]:
 
 
 def _key(cache: ReplyCache, tasks: Sequence[Task], options: Options, plan: str) -> bytes:
-    """What the checks depend on beside the model: the cases, the draws, and the size of the batches."""
+    # The checks depend on the cases, the draws, and the size of the batches besides the model
     images = dict.fromkeys(
         getattr(request, "image", None) for task in tasks for case in task.cases for request in case.requests
     )

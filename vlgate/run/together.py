@@ -34,10 +34,7 @@ _Asked = tuple[Request, str]
 
 
 def asked_together(tasks: Sequence[Task], seed: int) -> tuple[tuple[Task, ...], str]:
-    """Return tasks whose cases are asked with their images together, and a note that names them.
-
-    ``tasks``: the tasks of a run; those whose cases have one image each stay as they are.
-    """
+    """Return tasks whose cases are asked with their images together, and a note that names them."""
     changed = [task.id for task in tasks if SHAPES[task.shape].together]
     if not changed:
         raise OptionError(

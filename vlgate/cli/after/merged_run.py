@@ -20,10 +20,6 @@ from vlgate.studies.analyses.saved import analysed
 
 
 def write_joined(joined: EndedRun, parts: Sequence[RecordedPart], job_page: str) -> tuple[EndedRun, list[str]]:
-    """Write the files of the run.
-
-    ``environment.json`` is that of this process, with those of the parts under ``parts``.
-    """
     options = joined.options
     check_trackers(options.log_to)
     release_folder = take_folder(options)
