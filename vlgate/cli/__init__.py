@@ -8,8 +8,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -27,21 +28,19 @@ _STYLED = re.compile(f"({'|'.join(map(re.escape, OWN_STYLES))})")
 
 
 class _Patient(io.TextIOBase):
+    # Writes to a stream, escaped; what is written after its reader has left is dropped. ``terminal`` is for images.
+
     def __init__(self, stream: TextIO) -> None:
         self.terminal = self._stream = stream
 
     def write(self, text: str) -> int:
-        try:
+        with self._until_left():
             self._stream.write("".join(part if part in OWN_STYLES else escaped(part) for part in _STYLED.split(text)))
-        except BrokenPipeError:
-            self._drop()
         return len(text)
 
     def flush(self) -> None:
-        try:
+        with self._until_left():
             self._stream.flush()
-        except BrokenPipeError:
-            self._drop()
 
     def fileno(self) -> int:
         return self._stream.fileno()
@@ -53,10 +52,14 @@ class _Patient(io.TextIOBase):
     def encoding(self) -> str:  # type: ignore[override]
         return self._stream.encoding
 
-    def _drop(self) -> None:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, self._stream.fileno())  # Python flushes what is left when it exits
-        os.close(null)
+    @contextmanager
+    def _until_left(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, self._stream.fileno())  # Python flushes what is left when it exits
+            os.close(null)
 
 
 @contextmanager
@@ -88,12 +91,30 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
 
 
+def add_moved(parser: argparse.ArgumentParser) -> None:
+    data = "the place to which a data folder of the run was moved; the option can be repeated (default: as in the run)"
+    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
+
+
+def resolved(folders: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(folder.expanduser().resolve() for folder in folders)
+
+
+def chosen(entries: Sequence[str], known: Iterable[str], what: str) -> list[str]:
+    """Return the known names that patterns match, which have commas between them; all without a pattern."""
+    names = list(known)
+    patterns = [pattern for entry in entries for pattern in entry.split(",") if pattern] or ["*"]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise UnknownNameError(what, pattern, names)
+    return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
 def add_json(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:
     parser.add_argument("--json", action="store_true", help=what)
 
 
 def add_folders(parser: argparse.ArgumentParser) -> None:
-    """Add ``--data`` and ``--suite``."""
     data = "a data folder; the option can be repeated (default: the folders of the variable VLGATE_DATA)"
     parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
     suite = "the ids of the tasks, as patterns (default: all tasks of the data folders, or the embedded scenes)"
@@ -101,11 +122,10 @@ def add_folders(parser: argparse.ArgumentParser) -> None:
 
 
 def options_of(given: argparse.Namespace) -> Options:
-    """Return the options of a run with these folders and tasks."""
     named = given.data or [Path(entry) for entry in os.environ.get("VLGATE_DATA", "").split(os.pathsep) if entry]
     return Options(
         folder=Path.cwd(),
-        data=tuple(folder.expanduser().resolve() for folder in named),
+        data=resolved(named),
         suite=tuple(name for entry in given.suite for name in entry.split(",") if name),
         thresholds=None,
         results=Path.cwd() / "results",
@@ -138,7 +158,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "show": "vlgate.cli.after.show",
         "tasks": "vlgate.cli.tasks",
         "votes": "vlgate.cli.votes",
-    },
+    }
 )
 
 
@@ -168,17 +188,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with patient_output():
             status = int(import_module(COMMANDS[given.command]).run(given))
-    except VlgateError as error:
-        begins = f"vlgate {given.command}"
-        said = str(error) if str(error).startswith(f"{begins} ") else f"{begins}: {error}"
-        print(said, file=sys.stderr)  # noqa: T201  # what a command is for
-        wrong = isinstance(error, OptionError | ThresholdsError | UnknownNameError)
-        return WRONG_OPTION if wrong else 1
-    except OSError as error:
-        place = printable(str(error.filename or "a file"))
-        print(  # noqa: T201  # what a command is for
-            f"vlgate {given.command}: {place}: cannot be read or written ({error.strerror}); name another place",
-            file=sys.stderr,
-        )
-        return WRONG_OPTION
+    except (VlgateError, OSError) as error:
+        begins, problem = f"vlgate {given.command}", str(error)
+        if isinstance(error, OSError):
+            place = printable(str(error.filename or "a file"))
+            problem = f"{place}: cannot be read or written ({error.strerror}); name another place"
+        message = problem if problem.startswith(f"{begins} ") else f"{begins}: {problem}"
+        print(message, file=sys.stderr)  # noqa: T201  # what a command is for
+        return WRONG_OPTION if isinstance(error, OSError | OptionError | ThresholdsError | UnknownNameError) else 1
     return status

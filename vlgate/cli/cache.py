@@ -42,7 +42,9 @@ def run(given: argparse.Namespace) -> int:
     folder, begins = _folder(given.dir), given.model or ""
     kept = listed(folder, begins) if given.action == "list" or begins else []
     if begins and not kept:
-        _say_unmatched(folder, begins)
+        names = [one.model for one in listed(folder)]
+        known = f"the models are {'; '.join(names)}" if names else "the cache holds no replies"
+        note(f"nothing matched --model={begins}: {known}")
     if given.action == "list":
         return _print(kept, [] if begins else unread_files(folder), folder, as_json=given.json)
     removed, freed = cleared(folder, begins, before)
@@ -61,12 +63,6 @@ def _folder(given: Path | None) -> Path:
     if given is not None and not is_cache(folder):
         raise OptionError(f"{option}: is not a cache, because it holds no {NAME}; name the folder of a cache")
     return folder
-
-
-def _say_unmatched(folder: Path, begins: str) -> None:
-    names = [one.model for one in listed(folder)]
-    known = f"the models are {'; '.join(names)}" if names else "the cache holds no replies"
-    note(f"nothing matched --model={begins}: {known}")
 
 
 def _age(text: str | None) -> float:

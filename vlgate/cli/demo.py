@@ -74,13 +74,9 @@ def _shown(given: argparse.Namespace, folder: Path) -> None:
         say(*lines)
     page = folder / "report.html"
     say(page)
-    if not given.no_open and _can_open():
+    display = sys.platform in {"darwin", "win32"} or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    if not given.no_open and sys.stdout.isatty() and display:
         import webbrowser
 
         place = place_of(stopped_by(figures))
         webbrowser.open(page.as_uri() + (f"#{place}" if place else ""))
-
-
-def _can_open() -> bool:
-    display = sys.platform in {"darwin", "win32"} or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
-    return sys.stdout.isatty() and display

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from vlgate.cli import note
-from vlgate.errors import OptionError
+from vlgate.errors import OptionError, halved
 from vlgate.images.files import file_image
 from vlgate.sources.reading.image_finder import EXTENSIONS
 from vlgate.types import LazyImage
@@ -74,7 +74,7 @@ def _images(folder: Path) -> list[LazyImage]:
         raise OptionError(f"--images {folder}: holds no image ({', '.join(sorted(EXTENSIONS))})")
     name = Path(os.path.abspath(folder)).name  # noqa: PTH100  # resolves "." to a name, and keeps the name of a link
     images = [file_image(Path(name, file.relative_to(folder)).as_posix(), file) for file in files]
-    odd = [image for image in images if not _is_text(image.key)]
+    odd = [image for image in images if halved(image.key)]
     if odd:
         raise OptionError(f"--images {folder}: the name {odd[0].key!r} is not UTF-8; rename the file")
     return images
@@ -82,23 +82,18 @@ def _images(folder: Path) -> list[LazyImage]:
 
 def _files(folder: Path) -> Iterator[Path]:
     # Yield the image files below a folder, also in linked folders; each folder is listed once
+    def refuse(error: OSError) -> NoReturn:
+        problem = f"cannot be listed ({error.strerror}), so its images would be missing"
+        raise OptionError(f"--images: {error.filename} {problem}; make it a readable folder") from None
+
     seen = set()
-    for where, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
+    for where, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
         if (real := os.path.realpath(where)) in seen:
             folders.clear()
             continue
         seen.add(real)
         folders.sort()
         yield from (Path(where, name) for name in names if name.rpartition(".")[2].lower() in EXTENSIONS)
-
-
-def _refuse(error: OSError) -> NoReturn:
-    problem = f"cannot be listed ({error.strerror}), so its images would be missing"
-    raise OptionError(f"--images: {error.filename} {problem}; make it a readable folder") from None
-
-
-def _is_text(name: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def _teller() -> Callable[[Progress], None]:

@@ -47,7 +47,6 @@ CI: Mapping[str, Mapping[str, str]] = {
 
 
 def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[str, str]:
-    """Return the files that run the gates in CI, by their paths."""
     folder = files("vlgate.cli") / "ci"
     args = "--thresholds=thresholds.toml"
     changes = {args: " ".join([args, *options])}
@@ -91,7 +90,10 @@ def thresholds_of_run(folder: Path) -> str:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"{METRICS} is not that of a run ({described(error)})"
         raise OptionError(f"{named}: {problem}; {NAME_ANOTHER}") from None
-    rows = _rows(folder)
+    rows: dict[str, Judged] = {}  # none if the folder has only the figures
+    if (folder / CASES).exists():
+        run = read_run(folder, named)
+        rows = judged_tasks(run, case_tables(run))
     gated = sum(not one.lacks for one in measured)
     ties = content.get("run", {}).get("ties", "strict")
     made = [one if one.lacks else _with_margin(one, rows.get(one.task), MISSES / gated, ties) for one in measured]
@@ -119,14 +121,6 @@ def _measured(task: str, told: Mapping[str, Any]) -> _Measured:
     few = f"the run judged only {figure.n} cases" if figure.n < MIN_CASES else ""
     blind = None if of.get("blind") is None else of["blind"]["value"]
     return _Measured(task=task, metric=metric, found=figure, chance=of.get("chance"), blind=blind, lacks=few)
-
-
-def _rows(folder: Path) -> dict[str, Judged]:
-    # The judged cases of each task; none if the folder has only the figures
-    if not (folder / CASES).exists():
-        return {}
-    run = read_run(folder, f"--from {folder}")
-    return judged_tasks(run, case_tables(run))
 
 
 def _with_margin(one: _Measured, judged: Judged | None, misses: float, ties: Any) -> _Measured:
@@ -157,6 +151,10 @@ def _cases(one: _Measured, found: Metric, judged: Judged | None) -> tuple[FloatA
     return (np.arange(n) < round(found.value * n)).astype(np.float64), numbered(np.arange(n))
 
 
+def _percent(share: float) -> str:
+    return f"{int(share * 1000 + 1e-9) / 10:.1f} %"  # rounded down: 0.97999 is 97.9 %
+
+
 def _about(made: Iterable[_Measured]) -> Iterator[str]:
     gates = [one for one in made if not one.lacks]
     if not gates:
@@ -179,17 +177,6 @@ def _gate(one: _Measured, name: str) -> str:
     ]
     return "\n".join(lines) + "\n"
 
-
-def _percent(share: float) -> str:
-    # Rounded down: 0.97999 is 97.9 %
-    return f"{int(share * 1000 + 1e-9) / 10:.1f} %"
-
-
-# Write the files to start with into the current folder: thresholds.toml, my_model.py and a workflow for CI.
-#
-# They work as they stand: the model is the embedded one until you replace it. No file is overwritten, but for a
-# thresholds.toml that is still as this command wrote it. With a data folder, by default the folder data, the gates are
-# about its tasks. The workflow for GitHub has an action of its own; both compare each run with the last release.
 
 HELP = "write thresholds.toml, my_model.py and a CI workflow into this folder"
 OWN = "my_model:build"
@@ -225,8 +212,10 @@ def run(given: argparse.Namespace) -> int:
     else:
         gates = thresholds_of_run(folder)
         start = _start_of(folder)
-        if _untouched(given):
-            _GATES.unlink()
+        # Nothing of the user is lost if thresholds.toml is as this command wrote it without a run
+        with suppress(OSError, ValueError, VlgateError):
+            if _GATES.read_text(encoding="utf-8") in {THRESHOLDS, _of_data(given)[1]}:
+                _GATES.unlink()
     files = {str(_GATES): gates}
     if start.model == OWN:
         files["my_model.py"] = (_STARTER / "my_model.txt").read_text(encoding="utf-8")
@@ -250,13 +239,6 @@ def _of_data(given: argparse.Namespace) -> tuple[tuple[str, ...], str]:
             raise
         tasks = ()  # a folder of this name may hold something else
     return (folders, thresholds_of_data(tasks, folders)) if tasks else ((), THRESHOLDS)
-
-
-def _untouched(given: argparse.Namespace) -> bool:
-    # Whether thresholds.toml is as this command wrote it without a run, so that nothing of the user is lost
-    with suppress(OSError, ValueError, VlgateError):
-        return _GATES.read_text(encoding="utf-8") in {THRESHOLDS, _of_data(given)[1]}
-    return False
 
 
 def _start_of(folder: Path) -> _Start:
@@ -292,11 +274,7 @@ def _later_steps(folder: Path, start: _Start, gates: str, *, ours: bool) -> list
     # What to do when there is a run, and gates from it; ``ours`` if they are those of the thresholds file
     if ours and "\n[gate." not in gates:
         remedy = "no task of that run allows a gate, and thresholds.toml says why for each: mend the data or the model"
-        return [
-            remedy,
-            f"{start.command} --results=results/next",
-            "start again from that run",
-        ]
+        return [remedy, f"{start.command} --results=results/next", "start again from that run"]
     looks = "look at the gates in thresholds.toml; max_broken = 2 in one allows two cases that a later run breaks"
     keeps = (
         f"remove thresholds.toml, if you can spare its gates, and write it from that run: vlgate init --from {folder}"

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 
-from vlgate.cli import options_of, say
-from vlgate.errors import OptionError, UnknownNameError
+from vlgate.cli import chosen, options_of, say
+from vlgate.errors import OptionError
 
 HELP = "show which task catches which defect of a model"
 
@@ -40,7 +38,7 @@ def run(given: argparse.Namespace) -> int:
     from vlgate.studies.sensitivity.matrix import NAMES, asked
     from vlgate.studies.sensitivity.pages import lines, needs, page, record
 
-    defects = _chosen(given.defects, tuple(NAMES))
+    defects = tuple(chosen(given.defects, NAMES, "defect"))
     if given.list:
         say(*(f"{name}: {NAMES[name]}" for name in defects))
         return 0
@@ -63,11 +61,3 @@ def _seeds(text: str) -> tuple[int, ...]:
         return tuple(dict.fromkeys(int(part) for part in text.split(",")))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a number or several, such as 0,1,2") from None
-
-
-def _chosen(patterns: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    wanted = [name for entry in patterns for name in entry.split(",") if name] or ["*"]
-    for pattern in wanted:
-        if not any(fnmatchcase(name, pattern) for name in known):
-            raise UnknownNameError("defect", pattern, known)
-    return tuple(name for name in known if any(fnmatchcase(name, pattern) for pattern in wanted))

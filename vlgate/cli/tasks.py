@@ -76,12 +76,17 @@ def run(given: argparse.Namespace) -> int:
     plan = make_plan(options)
     entries = [_entry(task, count(task), rates) for task in plan.tasks]
     whole = rates.seconds(counts_of(plan.tasks))
-    more = "" if given.within is None else f"; {_gpus(gpus_within(whole, given.within))} within {given.within:g} h"
-    lines = (
-        [json.dumps([asdict(entry) for entry in entries], indent=1)]
-        if given.json
-        else [*_lines(entries, plan, f"{_time(whole)}{more}"), *_controls(plan, options, rates)]
-    )
+    if given.json:
+        say(json.dumps([asdict(entry) for entry in entries], indent=1))
+        return 0
+    more = ""
+    if given.within is not None:
+        number = gpus_within(whole, given.within)
+        more = f"; {'1 GPU finishes' if number == 1 else f'{number:,} GPUs finish'} within {given.within:g} h"
+    lines = list(_lines(entries, plan, f"{_time(whole)}{more}"))
+    for cost in costs(plan.tasks, options):
+        counts = Counts(images=cost.requests, texts=0, requests=cost.requests)
+        lines.append(f"{cost}: {_time(rates.seconds(counts))}")
     say(*lines)
     return 0
 
@@ -109,20 +114,15 @@ def _with_controls(options: Options, given: argparse.Namespace) -> Options:
     return replace(options, controls=names, controls_limit=limit)
 
 
-def _controls(plan: Plan, options: Options, rates: Rates) -> Iterator[str]:
-    for cost in costs(plan.tasks, options):
-        counts = Counts(images=cost.requests, texts=0, requests=cost.requests)
-        yield f"{cost}: {_time(rates.seconds(counts))}"
-
-
 def _entry(task: Task, census: Census, rates: Rates) -> TaskEntry:
     counts = counts_of([task])
+    tags = {name for case in task.cases for name in case.tags}
     return TaskEntry(
         task=task.id,
         measures=measures(task.id),
         capability=task.capability,
         shape=task.shape,
-        metrics=(*SHAPES[task.shape].metrics, *_grouped(task)),
+        metrics=(*SHAPES[task.shape].metrics, *(name for name in GROUPED if name in tags)),
         chance=dict(SHAPES[task.shape].chance),
         variants={name: how_it_differs(name, task.id) for name in names(VARIANTS, task.id)},
         cases=census.cases,
@@ -135,11 +135,6 @@ def _entry(task: Task, census: Census, rates: Rates) -> TaskEntry:
     )
 
 
-def _grouped(task: Task) -> Iterator[str]:
-    tags = {name for case in task.cases for name in case.tags}
-    yield from (name for name in GROUPED if name in tags)
-
-
 def _lines(entries: Sequence[TaskEntry], plan: Plan, total: str) -> Iterator[str]:
     rows = [_cells(task, entry) for task, entry in zip(plan.tasks, entries, strict=True)]
     for row, entry in zip(Table(headings=_HEADINGS, rows=rows).text(), [None, *entries], strict=True):
@@ -150,16 +145,12 @@ def _lines(entries: Sequence[TaskEntry], plan: Plan, total: str) -> Iterator[str
             metrics = (f"{name} ({entry.chance[name]:.3f})" if name in entry.chance else name for name in entry.metrics)
             about = f"metrics (with their chance level, if it is exact): {', '.join(metrics)}"
             yield from _wrapped(about)
-            yield from _variants(entry)
+            for (protocol, differs), found in definitions(entry.variants, entry.task).items():
+                named = f"{', '.join(found)} ({differs})"
+                yield from _wrapped(f"with --protocol={protocol}, for published figures: {named}")
     cases, images = sum(entry.cases for entry in entries), sum(entry.images for entry in entries)
     yield f"{len(entries)} tasks, {cases:,} cases, {images:,} with images, {total}"
     yield from empty_lines(plan.empty)
-
-
-def _variants(entry: TaskEntry) -> Iterator[str]:
-    # Yield a line for each way in which the task's metrics can be defined otherwise
-    for (protocol, differs), found in definitions(entry.variants, entry.task).items():
-        yield from _wrapped(f"with --protocol={protocol}, for published figures: {', '.join(found)} ({differs})")
 
 
 def _wrapped(text: str) -> list[str]:
@@ -171,10 +162,6 @@ def _cells(task: Task, entry: TaskEntry) -> tuple[str, ...]:
     chance = entry.chance.get(headline)
     level = "-" if chance is None else f"{chance:.3f}"
     return entry.task, entry.shape, headline, level, f"{entry.cases:,}", f"{entry.images:,}", _time(entry.seconds)
-
-
-def _gpus(number: int) -> str:
-    return "1 GPU finishes" if number == 1 else f"{number:,} GPUs finish"
 
 
 def _time(seconds: float) -> str:

@@ -59,7 +59,10 @@ def run(given: argparse.Namespace) -> int:
     for name in ("voters", "side", "per_form"):
         if getattr(given, name) < 1:
             raise OptionError(f"--{name.replace('_', '-')} {getattr(given, name)}: expected a number above 0")
-    _check_out(given.out)
+    if given.out.exists() or given.out.is_symlink():
+        raise OptionError(f"--out {given.out}: exists already; remove it, or name another place")
+    if not given.out.parent.is_dir():
+        raise OptionError(f"--out {given.out}: there is no folder {given.out.parent}; make it, or name another place")
     items = _items(given)
     try:
         _ACTIONS[given.action](given, items)
@@ -89,7 +92,11 @@ def _items(given: argparse.Namespace) -> tuple[Item, ...]:
 
 
 def _form(given: argparse.Namespace, items: Sequence[Item]) -> None:
-    _check_images(items)
+    missing = {item.image.key: item for item in items if not item.image.is_there}
+    if missing:
+        first, number = next(iter(missing.values())), len(missing)
+        problem = f"is in no data folder, and {number - 1:,} other images are not, either; {first.case.origin} needs it"
+        raise MissingImageError(first.image.key, problem, "put the images there, or leave the tasks out with --suite")
     layout = Layout(images=given.images, side=given.side, per_form=given.per_form)
     for file in write_forms(shuffled(items, given.seed), given.out, layout):
         note(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
@@ -114,20 +121,5 @@ def _keep(given: argparse.Namespace, items: Sequence[Item]) -> None:
 
 
 _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Sequence[Item]], None]] = MappingProxyType(
-    {"form": _form, "csv": _csv, "keep": _keep},
+    {"form": _form, "csv": _csv, "keep": _keep}
 )
-
-
-def _check_out(out: Path) -> None:
-    if out.exists() or out.is_symlink():
-        raise OptionError(f"--out {out}: exists already; remove it, or name another place")
-    if not out.parent.is_dir():
-        raise OptionError(f"--out {out}: there is no folder {out.parent}; make it, or name another place")
-
-
-def _check_images(items: Sequence[Item]) -> None:
-    missing = {item.image.key: item for item in items if not item.image.is_there}
-    if missing:
-        first, number = next(iter(missing.values())), len(missing)
-        problem = f"is in no data folder, and {number - 1:,} other images are not, either; {first.case.origin} needs it"
-        raise MissingImageError(first.image.key, problem, "put the images there, or leave the tasks out with --suite")

@@ -9,7 +9,7 @@ import pytest
 
 from vlgate.errors import printable
 from vlgate.gates.records import Decision, Gate
-from vlgate.judging.judged import Verdicts, causes, in_order, verdicts_of
+from vlgate.judging.judged import causes, in_order, verdicts_of
 from vlgate.record.options import Options
 from vlgate.record.replies import UNASKED, Rows, pack, unpack, unreplied
 from vlgate.record.run_gates import other_data
@@ -19,16 +19,12 @@ if TYPE_CHECKING:
     from vlgate.probes.shrink.search import Search
 
 
-# The objects that a test gives its verdicts, or its search, to.
-
 _SHOWN = 5  # the most causes in a failure's message
 VERDICTS = pytest.StashKey[Sequence[Verdict]]()
 SEARCH = pytest.StashKey["Search"]()
 
 
 class ItemLedger:
-    """Keeps the verdicts of one item for the process that judges the gates."""
-
     def __init__(self, item: pytest.Item, given: Callable[[], object]) -> None:
         self.item = item
         self.given = given
@@ -39,24 +35,20 @@ class ItemLedger:
         _check_asked(self.item, self.given())
         self.item.stash[VERDICTS] = verdicts
         table = verdicts_of(verdicts)
-        unscored = [row for row, state in enumerate(table.states) if state == "unscored"]
+        unscored = table.states.count("unscored")
+        if unscored and len(verdicts) == 1:
+            pytest.fail(table.why(0), pytrace=False)
         if unscored:
-            head = f"{len(unscored)} of {len(verdicts)} cases could not be scored"
-            pytest.fail("\n".join([head, *_whys(table)]) if len(verdicts) > 1 else table.why(0), pytrace=False)
+            lines = [f"{unscored} of {len(verdicts)} cases could not be scored"]
+            by_cause = causes([table])
+            for cause in by_cause[:_SHOWN]:
+                number = len(cause.reasons)
+                first = cause.example if number == 1 else f"{number} cases, the first is {cause.example}"
+                lines.append(f"{first}: {cause.sentence}")
+            lines += [f"and {len(by_cause) - _SHOWN} more causes"] if len(by_cause) > _SHOWN else []
+            pytest.fail("\n".join(lines), pytrace=False)
         if all(state == "skipped" for state in table.states):
             pytest.skip("image missing")
-
-
-def _whys(verdicts: Verdicts) -> list[str]:
-    by_cause = causes([verdicts])
-    more = [f"and {len(by_cause) - _SHOWN} more causes"] if len(by_cause) > _SHOWN else []
-    lines = [
-        f"{one.example}: {one.sentence}"
-        if len(one.reasons) == 1
-        else f"{len(one.reasons)} cases, the first is {one.example}: {one.sentence}"
-        for one in by_cause[:_SHOWN]
-    ]
-    return [*lines, *more]
 
 
 class ItemSearch:
@@ -126,7 +118,6 @@ class Collected:
         return len(self.expected[report.nodeid].positions) if done and not known else 0
 
     def replies(self) -> Iterator[tuple[Batch, Rows]]:
-        """Yield the batch of each selected test with its replies; a request without one says why."""
         for nodeid, batch in self.expected.items():
             yield batch, pack(self.of_test(nodeid))
 
@@ -134,7 +125,6 @@ class Collected:
         return nodeid not in self.rows and nodeid not in self.verdicts and nodeid not in self.failures
 
     def of_task(self, task: Task) -> Sequence[Verdict]:
-        """Return the verdicts of a task's selected cases, in the task's order."""
         nodeids = [nodeid for nodeid, batch in self.expected.items() if batch.task.id == task.id]
         parts = [verdicts_of(self.of_test(nodeid)) for nodeid in nodeids]
         positions = [position for nodeid in nodeids for position in self.expected[nodeid].positions]
@@ -187,9 +177,6 @@ def last_line(report: pytest.TestReport) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
     message = str(report.longrepr) if crash is None else str(crash.message)
     return printable(message.strip().splitlines()[-1]) if message.strip() else "the test failed without a message"
-
-
-# The counts in pytest's last line: cases, whatever a pytest item holds.
 
 
 def count_cases(stats: dict[str, list[Any]]) -> None:

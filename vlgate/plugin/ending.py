@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from vlgate.asking.checks.check import Check
 
 
-# Each gate as a test of its own, so that the terminal, JUnit and the exit status agree.
-
 FILE = "thresholds.toml"
 
 
@@ -57,40 +55,20 @@ def gate_reports(decision: Decision, properties: Sequence[tuple[str, object]] = 
     """Yield the test report of one gate, and the report of its end, with which JUnit takes the properties."""
     # Inconclusive gates fail; a known limit that holds is an expected failure, xfailed
     gate = decision.gate
-    nodeid = f"{FILE}::{gate.id}"
+    longrepr: Any = None
     text = printable(f"{decision.outcome}: {decision.why}" + (f" [{gate.why}]" if gate.why else ""))
-    outcome, longrepr = _outcome(decision, text)
-    report = pytest.TestReport(
-        nodeid=nodeid,
-        location=(FILE, 0, gate.id),
-        keywords={nodeid: 1},
-        outcome=outcome,
-        longrepr=longrepr,
-        when="call",
-    )
-    end = pytest.TestReport(
-        nodeid=nodeid,
-        location=report.location,
-        keywords=report.keywords,
-        outcome="passed",
-        longrepr=None,
-        when="teardown",
-        user_properties=properties,
-    )
+    outcome: Any = {"pass": "passed", "cannot": "skipped", "not run": "skipped"}.get(decision.outcome, "failed")
+    if outcome == "skipped":  # without the gate's own reason, so that pytest counts gates that were not run in one line
+        longrepr = (FILE, 0, text if decision.outcome == "cannot" else f"not run: {decision.why}")
+    elif outcome == "failed":
+        longrepr = sentence(text)
+    nodeid = f"{FILE}::{gate.id}"
+    about: dict[str, Any] = {"nodeid": nodeid, "location": (FILE, 0, gate.id), "keywords": {nodeid: 1}}
+    report = pytest.TestReport(**about, outcome=outcome, longrepr=longrepr, when="call")
     if decision.outcome == "cannot":
         vars(report)["wasxfail"] = text
     yield report
-    yield end
-
-
-def _outcome(decision: Decision, text: str) -> tuple[Any, Any]:
-    if decision.outcome == "pass":
-        return "passed", None
-    if decision.outcome == "cannot":
-        return "skipped", (FILE, 0, text)
-    if decision.outcome == "not run":  # without the gate's own reason, so that pytest counts those alike in one line
-        return "skipped", (FILE, 0, f"not run: {decision.why}")
-    return "failed", sentence(text)
+    yield pytest.TestReport(**about, outcome="passed", longrepr=None, when="teardown", user_properties=properties)
 
 
 # What pytest sends and prints of failed tests: halves of surrogate pairs escaped, and one cause printed once.
@@ -145,7 +123,13 @@ def gathered(reports: Sequence[Any], collected: Collected) -> list[Any]:
     joined = [_joined(cause, alike, collected) for cause, alike in common.items()]
     for number, report in enumerate(joined):
         vars(report)[STANDS_FOR] = 0 if number else len(gone)
-    shown = [report for alike in raised.values() for report in (alike if len(alike) <= FEW else [_for_all(alike)])]
+    shown: list[Any] = []
+    for alike in raised.values():
+        if len(alike) <= FEW:
+            shown += alike
+            continue
+        shown.append(_named(alike[0], f"{batch_name(alike[0].nodeid)} and {len(alike) - 1:,} more"))
+        vars(shown[-1])[STANDS_FOR] = len(alike)
     return [*sorted(joined, key=lambda one: one.nodeid), *rest.values(), *shown, *left]
 
 
@@ -159,13 +143,6 @@ def _joined(cause: str, alike: Sequence[Any], collected: Collected) -> Any:
     where = next(iter(tasks)) if len(tasks) == 1 else f"{len(tasks)} tasks"
     report = _named(alike[0], f"{where}, {len(shared.reasons):,} cases")
     report.longrepr = sentence(text, f"{text}\nthe first case: {shared.example}")
-    return report
-
-
-def _for_all(alike: Sequence[Any]) -> Any:
-    first = batch_name(alike[0].nodeid)
-    report = _named(alike[0], f"{first} and {len(alike) - 1:,} more")
-    vars(report)[STANDS_FOR] = len(alike)
     return report
 
 
@@ -191,8 +168,6 @@ EXPLANATIONS_MISSING = "the run ended during the explanations of missed cases"
 
 
 class Ending:
-    """Collects what goes wrong around the tests of one session."""
-
     def __init__(self) -> None:
         self.no_model = ""
         self.crashed: list[str] = []
@@ -200,7 +175,6 @@ class Ending:
         self.interrupted = False
 
     def down(self, node: object, error: object) -> None:
-        """Note a worker that ended; ``error`` is None if it ended as it should."""
         if error is not None:
             name, late = str(getattr(getattr(node, "gateway", None), "id", node)), late_call(node)
             self.crashed.append(f"worker {name} was ended, because {late}" if late else f"worker {name} crashed")
@@ -278,12 +252,9 @@ class ExitGuard:
     def _exit(self, status: int) -> NoReturn:
         if status == 0 and os.getpid() == self.process:
             message = f"vlgate: os._exit(0) ended the process {self.when}, so the status is {self.status}\n"
-            self._uncapture()
+            capture = self.plugins.get_plugin("capturemanager")
+            if capture is not None:
+                capture.suspend(in_=True)
             os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, message.encode())
             status = self.status
         self.end(status)
-
-    def _uncapture(self) -> None:
-        capture = self.plugins.get_plugin("capturemanager")
-        if capture is not None:
-            capture.suspend(in_=True)

@@ -18,8 +18,6 @@ _OFF = 1.5  # an estimate that is off by more is called wrong
 
 
 class Estimate:
-    """The estimate of one session, from the pace of its model."""
-
     def __init__(self, pace: Pace, cases: int, workers: int) -> None:
         self.pace = pace
         self.cases = cases

@@ -25,12 +25,7 @@ def add(parser: pytest.Parser) -> None:
         else:
             action = "append" if setting.many else "store"
             group.addoption(
-                f"--{setting.name}",
-                dest=setting.dest,
-                metavar=setting.metavar,
-                default=None,
-                action=action,
-                help=about,
+                f"--{setting.name}", dest=setting.dest, metavar=setting.metavar, default=None, action=action, help=about
             )
         if setting.lasting:
             parser.addini(setting.ini, f"The same as --{setting.name}.", type=setting.kind, default=None)
@@ -64,7 +59,6 @@ def typed(config: pytest.Config) -> argparse.Namespace:
 
 
 def ours(options: argparse.Namespace) -> list[str]:
-    """Return those of some options that are vlgate's, as the words of a command."""
     words = []
     for setting in SETTINGS.values():
         value = getattr(options, setting.dest, None)

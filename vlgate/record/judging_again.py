@@ -25,8 +25,6 @@ ABOUT_REPLIES = ("same-model", "asked-once", "same-data")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAgain:
-    """The decisions of a thresholds file about a finished run, and how it ends with them."""
-
     thresholds: Thresholds
     decisions: tuple[Decision, ...]
     comparison: Comparison | None
@@ -35,12 +33,7 @@ class JudgedAgain:
 
 
 def judge_again(
-    run: RecordedRun,
-    file: Path,
-    earlier: FinishedRun | None = None,
-    *,
-    first: bool = False,
-    require_gates: bool = True,
+    run: RecordedRun, file: Path, earlier: FinishedRun | None = None, *, first: bool = False, require_gates: bool = True
 ) -> JudgedAgain:
     """Decide every gate of a thresholds file about a finished run, as the run itself would."""
     if "unasked" not in run.figures:

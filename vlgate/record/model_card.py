@@ -12,8 +12,6 @@ from vlgate.asking.checks.check import Check
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheUse:
-    """The number of items that a run asked its model, and of replies from the cache and from its own memory."""
-
     place: str = ""  # the folder of the cache
     asked: int = 0
     cached: int = 0

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.judging.judged import Replies, joined, verdicts_of
+from vlgate.judging.judged import joined, verdicts_of
 from vlgate.metrics.clusters import image_of
 from vlgate.record.cases import LISTS, CaseTable, fact_names, truth_of
 from vlgate.record.results import RunResult
 from vlgate.record.whole_file import whole_file
-from vlgate.types import TIED, Ask, Case, Compare, FloatArray, Match, Read, Task, Verdict, text_of
+from vlgate.types import TIED, Ask, Compare, FloatArray, Match, Read, Task, Verdict, text_of
 
 # Columns of pyarrow, made without ``pyarrow.array``, whose first call imports pandas (0.2 s of CPU time).
 
@@ -51,7 +51,6 @@ def booleans(values: NDArray[np.bool_], there: NDArray[np.bool_]) -> Any:
 
 
 def lists(values: Any, sizes: Sequence[int]) -> Any:
-    """Return a column of lists of the given sizes, from a column of their values."""
     import pyarrow as pa
 
     ends = np.cumsum([0, *sizes], dtype=np.int32)
@@ -69,27 +68,34 @@ def _bits(values: NDArray[np.bool_]) -> Any:
     return pa.py_buffer(np.packbits(values, bitorder="little"))
 
 
-# ``cases.parquet`` and ``predictions.parquet``: one row per case, and one row per reply, of a run.
-
-
 def case_table(task: Task, verdicts: Sequence[Verdict]) -> CaseTable:
     import pyarrow as pa
 
     judged = verdicts_of(verdicts)
     cases, replies = judged.cases, judged.replies
     sizes = [len(case.requests) for case in cases]
+    # Cases share equal facts and tags, so there are few of them
+    shared = {id(facts): facts for facts in judged.facts}
+    number = {key: row for row, key in enumerate(shared)}
+    rows = np.array([number[id(facts)] for facts in judged.facts], dtype=np.intp)
+    facts = {
+        name: numbers(np.array([one.get(name, np.nan) for one in shared.values()], dtype=np.float64)[rows])
+        for name in sorted({name for one in shared.values() for name in one})
+    }
+    tags = {id(case.tags): case.tags for case in cases}
+    written = {key: json.dumps(dict(own), sort_keys=True) for key, own in tags.items()}
     columns = {
         "task": texts([task.id] * len(cases)),
         "case": texts([case.id for case in cases]),
         "state": texts(judged.states),
         "right": booleans(judged.right, np.array(judged.states) == "judged"),
-        **_facts(judged.facts),
+        **facts,
         "images": lists(texts([image_of(request) for request in replies.requests]), sizes),
         "texts": lists(texts([text_of(request) for request in replies.requests]), sizes),
         "truths": lists(texts([truth_of(truth) for case in cases for truth in case.truths]), sizes),
         "scores": lists(numbers(replies.scores), sizes),
         "answers": lists(texts(replies.answers or [None] * len(replies.requests)), sizes),
-        "tags": texts(_tags(cases)),
+        "tags": texts([written[id(case.tags)] for case in cases]),
         "origin": texts([case.origin for case in cases]),
         "why": texts(judged.whys()),
     }
@@ -113,6 +119,11 @@ def write_predictions(file: Path, run: RunResult) -> None:
     replies = joined([verdicts_of(result.verdicts).replies for result in run.results]).once()
     asked = replies.requests
     matched, read = (np.array([isinstance(one, kind) for one in asked], dtype=np.bool_) for kind in (Match, Read))
+    answers = [
+        TIED if answer is None and isinstance(request, Ask | Compare) and place not in replies.problems else answer
+        for place, (request, answer) in enumerate(zip(asked, replies.answers or [None] * len(asked), strict=True))
+    ]
+    problems = [replies.problems[place][0] if place in replies.problems else None for place in range(len(asked))]
     several = [[image.key for image in one.images] if isinstance(one, Compare) else None for one in asked]
     columns = {
         "image": texts([None if isinstance(request, Compare) else image_of(request) for request in asked]),
@@ -121,9 +132,9 @@ def write_predictions(file: Path, run: RunResult) -> None:
         "score": numbers(np.where(matched, replies.scores, np.nan)),
         "match": booleans(replies.accepted == 1.0, ~np.isnan(replies.accepted)),
         "question": texts([r.question if isinstance(r, Ask | Compare) else None for r in asked]),
-        "answer": texts(_answers(replies)),
+        "answer": texts(answers),
         "perplexity": numbers(np.where(read, replies.scores, np.nan)),
-        "problem": texts(_problems(replies)),
+        "problem": texts(problems),
     }
     _write(file, pa.table(columns), ["image", "answer", "problem"])
 
@@ -133,32 +144,3 @@ def _write(file: Path, rows: Any, repeated: list[str]) -> None:
 
     with whole_file(file) as part:
         write_table(rows, part, use_dictionary=repeated)
-
-
-def _facts(facts: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    shared = {id(one): one for one in facts}  # few, because cases share equal facts
-    number = {key: row for row, key in enumerate(shared)}
-    rows = np.array([number[id(one)] for one in facts], dtype=np.intp)
-    names = sorted({name for one in shared.values() for name in one})
-    return {
-        name: numbers(np.array([one.get(name, np.nan) for one in shared.values()], dtype=np.float64)[rows])
-        for name in names
-    }
-
-
-def _tags(cases: Sequence[Case]) -> list[str]:
-    shared = {id(case.tags): case.tags for case in cases}
-    written = {key: json.dumps(dict(tags), sort_keys=True) for key, tags in shared.items()}
-    return [written[id(case.tags)] for case in cases]
-
-
-def _answers(replies: Replies) -> list[str | None]:
-    answers = list(replies.answers or [None] * len(replies.requests))
-    return [
-        TIED if answer is None and isinstance(request, Ask | Compare) and place not in replies.problems else answer
-        for place, (request, answer) in enumerate(zip(replies.requests, answers, strict=True))
-    ]
-
-
-def _problems(replies: Replies) -> list[str | None]:
-    return [replies.problems[place][0] if place in replies.problems else None for place in range(len(replies.requests))]

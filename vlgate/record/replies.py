@@ -10,8 +10,6 @@ from vlgate.judging.judged import Replies, Verdicts, numbers, plain, replies_of
 from vlgate.record.folder import DEFAULTS
 from vlgate.types import Batch, Prediction, Request, Verdict
 
-# The replies of a batch as plain values, in which a worker sends them to the main process.
-#
 # The distinct requests of a batch have the same order in every process, so the replies need no keys.
 
 UNASKED = "the run ended before this case was asked"
@@ -114,7 +112,6 @@ def unreplied(batch: Batch, why: str) -> dict[Request, Prediction]:
 
 
 def distinct(batch: Batch) -> Iterable[Request]:
-    """Return the distinct requests of a batch, in the order of first appearance."""
     return dict.fromkeys(request for case in batch.cases for request in case.requests)
 
 

@@ -56,7 +56,6 @@ class TaskResult:
 
     @property
     def tied(self) -> int:
-        """The number of judged cases with an exact tie of two scores that should differ, or of the best choices."""
         return int(np.nansum(self.columns.facts["tied"])) if "tied" in self.columns.facts else 0
 
     @property
@@ -114,25 +113,20 @@ class EndedRun:
 
 
 def task_metrics(
-    task: Task,
-    verdicts: Sequence[Verdict],
-    blind: Sequence[Verdict],
-    variants: Collection[str] = (),
+    task: Task, verdicts: Sequence[Verdict], blind: Sequence[Verdict], variants: Collection[str] = ()
 ) -> TaskResult:
     """Compute the figures of a task; ``blind`` may judge a sample of the cases, ``variants`` are further metrics."""
     table = verdicts_of(verdicts)
     judged = table.judged
     columns = judged.columns(task.shape)
+    unread = int((columns.facts["read"] < 1.0).sum()) if "read" in columns.facts else 0
     guessed = chance(task.shape, task.capability, judged.cases) if judged else {}
     return TaskResult(
         task=task,
-        coverage=_coverage(task, table, _unread(columns)),
+        coverage=_coverage(task, table, unread),
         verdicts=table,
         columns=columns,
-        metrics={
-            **metrics(columns, confidence=CONFIDENCE),
-            **_variants(task, judged, columns, variants),
-        },
+        metrics={**metrics(columns, confidence=CONFIDENCE), **_variants(task, judged, columns, variants)},
         slices=_slices(judged.cases, columns),
         chance=guessed,
         blind=raised(metrics(verdicts_of(blind).columns(task.shape), confidence=CONFIDENCE), guessed) if blind else {},
@@ -144,12 +138,14 @@ def task_metrics(
 
 def of_yes_or_no(run: RunResult) -> RunResult:
     """Return the result of a model that only says yes or no, with its tasks marked in which texts tie therefore."""
-    results = [replace(one, yes_or_no=one.tied > 0 and _matches(one.task)) for one in run.results]
-    return replace(run, results=tuple(results))
-
-
-def _matches(task: Task) -> bool:
-    return any(isinstance(request, Match) for case in task.cases[:1] for request in case.requests)
+    matched = {
+        one.task.id
+        for one in run.results
+        if any(isinstance(request, Match) for case in one.task.cases[:1] for request in case.requests)
+    }
+    return replace(
+        run, results=tuple(replace(one, yes_or_no=one.tied > 0 and one.task.id in matched) for one in run.results)
+    )
 
 
 def judged_tasks_of(
@@ -210,10 +206,6 @@ def _responses(judged: Verdicts) -> dict[str, dict[str, float]]:
         kind: {answer: answers.count(answer) / len(answers) for answer in ("yes", "no", "other")}
         for kind, answers in sorted(first_words.items())
     }
-
-
-def _unread(columns: Columns) -> int:
-    return int((columns.facts["read"] < 1.0).sum()) if "read" in columns.facts else 0
 
 
 def _coverage(task: Task, verdicts: Verdicts, unread: int = 0) -> Coverage:

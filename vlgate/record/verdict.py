@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vlgate.gates.records import RELEASABLE, Decision, Outcome
 from vlgate.judging.judged import verdicts_of
-from vlgate.record.folder import METRICS, VERDICT, RecordedRun, content_of, held_to, refuse_other_schema
+from vlgate.record.folder import METRICS, OF_ONE_RUN, VERDICT, RecordedRun, content_of, held_to, refuse_other_schema
 from vlgate.record.replies import UNASKED
 from vlgate.record.schema import schema_of
 from vlgate.types import Verdict
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from vlgate.record.model_card import ModelCard
     from vlgate.record.results import RunResult
 
-
-# Read ``verdict.json`` of a finished run, checked before it is used.
 
 VERDICT_SCHEMA = 1
 """The version of the format of ``verdict.json`` that is written and read."""
@@ -36,7 +34,7 @@ def read_verdict(run: RecordedRun) -> Mapping[str, Any] | None:
     decided = Counter((one["gate"], one["decision"]) for one in content["decisions"])
     if decided != Counter((one["gate"], one["decision"]) for one in run.figures["gates"]):
         problem = f"the decisions in {VERDICT} are not those in {METRICS}"
-        raise run.wrong(problem, "name a folder whose files are of one run")
+        raise run.wrong(problem, OF_ONE_RUN)
     return content
 
 
@@ -47,8 +45,6 @@ OK_STATUSES = (0, 5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
-    """All that decides whether the model of a run may be released, and the decision."""
-
     outcomes: tuple[Outcome, ...]  # of its gates and of the other decisions about it
     broken: tuple[str, ...] = ()  # why its figures are not those of the whole model
     unfinished: str = ""  # why it did not come to its end, or that it is a part of a run
@@ -136,7 +132,7 @@ def recorded_outcome(run: RecordedRun, decisions: Sequence[Decision] | None = No
     )
     if decisions is None and content is not None and "tests" in content and word != outcome.verdict:
         problem = f"the verdict in {VERDICT} is {word!r}, but {METRICS} gives {outcome.verdict!r}"
-        raise run.wrong(problem, "name a folder whose files are of one run")
+        raise run.wrong(problem, OF_ONE_RUN)
     return outcome
 
 

@@ -13,8 +13,6 @@ from typing import NoReturn
 
 from vlgate.errors import OptionError
 
-# Write a file so that it appears whole or not at all.
-
 _PART = re.compile(r"\..+\.([0-9]{1,10})\.part")
 _STALE = 3600  # seconds
 
@@ -30,7 +28,12 @@ def whole_file(file: Path) -> Iterator[Path]:
         with part.open("rb+") as stream:
             os.fsync(stream.fileno())
         part.replace(file)
-        _sync_folder(file.parent)
+        with suppress(OSError):  # the new name too; some file systems, and Windows, cannot do that for a folder
+            opened = os.open(file.parent, os.O_RDONLY)
+            try:
+                os.fsync(opened)
+            finally:
+                os.close(opened)
     except OSError as error:
         raise OSError(error.errno or 0, error.strerror or str(error), str(file)) from error
     finally:
@@ -76,16 +79,6 @@ def _ended(process: int, *, locked: bool) -> bool:
     except (OSError, OverflowError):  # it is another user's
         return False
     return False
-
-
-def _sync_folder(folder: Path) -> None:
-    # Stores the new name on the disk too; some file systems, and Windows, cannot do that for a folder
-    with suppress(OSError):
-        opened = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
 
 
 # A lock on a results folder, which keeps two runs out of one folder.

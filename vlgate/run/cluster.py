@@ -37,7 +37,6 @@ def check_cluster(options: Options, workers: str = "") -> None:
 
 
 def load_on_cluster(options: Options) -> tuple[LoadedModel, Caller]:
-    """Load the model of the options on the actors of the cluster that this process is connected to."""
     pool = Pool(
         limit=options.call_timeout,
         wanted=Wanted(
@@ -63,12 +62,10 @@ def load_on_cluster(options: Options) -> tuple[LoadedModel, Caller]:
 
 
 def closer(loaded: LoadedModel) -> Callable[[], None]:
-    """Return a function that ends the actors of a model; it does nothing for a model in this process."""
     return loaded.model.pool.close if isinstance(loaded.model, RemoteModel) else lambda: None
 
 
 def calls_at_once(loaded: LoadedModel) -> int:
-    """Return the number of calls that a model replies to at a time."""
     return loaded.model.pool.window if isinstance(loaded.model, RemoteModel) else 1
 
 

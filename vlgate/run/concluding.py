@@ -18,15 +18,13 @@ from vlgate.record.digests import digests
 from vlgate.record.judging_again import ABOUT_REPLIES
 from vlgate.record.options import Options, Shard, meant_folder
 from vlgate.record.parquet import case_table
-from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, judged_tasks_of, task_metrics
+from vlgate.record.results import NOT_JUDGED, RunResult, averages, judged_tasks_of, task_metrics
 from vlgate.record.run_gates import JudgedRun, decide_run, unjudged_gates
 from vlgate.run.examining import UNEXAMINED, examined, without_copies
 from vlgate.run.loading import blind_predictor
 from vlgate.run.planning import Plan, sample
 from vlgate.sources.registry import shapes
 from vlgate.types import Batch, Task, Verdict
-
-# The end of a run: compute the figures, compare them with the text-only model, and decide the gates.
 
 BLIND_CASES = 20_000  # per task: the blind figure is then within 0.007 of that of all cases, 19 times in 20
 
@@ -39,13 +37,23 @@ def conclude(
     integrity_failures: Sequence[Decision] = (),
     earlier: FinishedRun | None = None,
 ) -> RunResult:
-    """Compute the figures of all tasks that have verdicts, and decide the gates."""
     asked = [task for task in tasks if verdicts.get(task.id)]
     blind = _blind(asked, verdicts, options)
     figures = tuple(task_metrics(task, verdicts[task.id], blind[task.id], options.protocols) for task in asked)
     figures = tuple(without_copies(one, thresholds) for one in figures)
     results = examined(figures, options)
-    comparison = None if earlier is None else compare(earlier, _later(tasks, results, options))
+    comparison = None
+    if earlier is not None:
+        cases = {result.task.id: result.coverage.cases for result in results}
+        later = FinishedRun(
+            model=options.model,
+            seed=options.seed,
+            ties=options.ties,
+            version=__version__,
+            tasks={result.task.id: case_table(result.task, result.verdicts) for result in results},
+            partial=frozenset(task.id for task in tasks if cases.get(task.id, 0) < len(task.cases)),
+        )
+        comparison = compare(earlier, later)
     unexamined = UNEXAMINED if results is figures and options.health == "auto" else ""
     rows, gaps = averages(results, shapes(options.data))
     run = RunResult(
@@ -69,9 +77,14 @@ def decided(
     integrity_failures: Sequence[Decision] = (),
 ) -> RunResult:
     """Decide the gates of a run from its figures, and from what its controls found."""
+    right: dict[str, dict[str, bool | None]] = {task.id: {} for task in tasks}
+    for result in run.results:
+        rows = verdicts_of(result.verdicts)
+        for case, state, is_right in zip(rows.cases, rows.states, rows.right.tolist(), strict=True):
+            right[result.task.id][case.id] = is_right if state == "judged" else None
     judged = JudgedRun(
         tasks=judged_tasks_of(run.results, tasks, run.controls),
-        right={task.id: {} for task in tasks} | {one.task.id: _right(one.verdicts) for one in run.results},
+        right=right,
         neither={one.task.id: one.neither for one in run.results},
         comparison=run.comparison,
         known=shapes(options.data),
@@ -86,24 +99,6 @@ def unjudged(thresholds: Thresholds, options: Options) -> RunResult:
     return RunResult(results=(), decisions=(*unjudged_gates(made, thresholds, options, searched=True), *made))
 
 
-def _later(tasks: Sequence[Task], results: Sequence[TaskResult], options: Options) -> FinishedRun:
-    asked = {result.task.id: result.coverage.cases for result in results}
-    return FinishedRun(
-        model=options.model,
-        seed=options.seed,
-        ties=options.ties,
-        version=__version__,
-        tasks={result.task.id: case_table(result.task, result.verdicts) for result in results},
-        partial=frozenset(task.id for task in tasks if asked.get(task.id, 0) < len(task.cases)),
-    )
-
-
-def _right(verdicts: Sequence[Verdict]) -> dict[str, bool | None]:
-    rows = verdicts_of(verdicts)
-    judged = zip(rows.cases, rows.states, rows.right.tolist(), strict=True)
-    return {case.id: right if state == "judged" else None for case, state, right in judged}
-
-
 def _blind(
     tasks: Sequence[Task], verdicts: Mapping[str, Sequence[Verdict]], options: Options
 ) -> dict[str, Sequence[Verdict]]:
@@ -116,8 +111,6 @@ def _blind(
     batches = [Batch(task=task, positions=tuple(range(len(task.cases))), ties=options.ties) for task in reduced]
     return {batch.task.id: judge(batch, score(predictor, batch)) for batch in batches}
 
-
-# One part of a run (``--shard I/N``): what it cannot do, what it lacks, and its result, in which no gate is judged.
 
 _ABOUT_THE_WHOLE = frozenset({*ABOUT_REPLIES, "required", "require-gates"})
 

@@ -97,16 +97,6 @@ class BatchSizes:
         return dict(content)
 
 
-def batch_sizes(loaded: LoadedModel, default: int) -> BatchSizes:
-    from platformdirs import user_cache_path
-
-    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")  # which share a device
-    key = f"{loaded.fingerprint} {device_name(loaded.device)} {workers}"
-    return BatchSizes(file=user_cache_path("vlgate", appauthor=False) / FILE, key=key, default=default)
-
-
-# The text-only baseline: what it is trained on in addition to a task, and how its figures are reported.
-
 _OTHER_SEED = 1_000_003  # added to the run's seed; a user who tries neighbouring seeds does not meet it
 _GRAPHS = "scene-graphs"
 
@@ -136,8 +126,6 @@ def lessons(tasks: Sequence[Task], options: Options) -> dict[str, Sequence[Lesso
             ]
     return by_task
 
-
-# Loading the model that the options name, checking it, and describing it.
 
 CHECKED_CASES = 8  # per task; the first of their requests are asked again to check batch invariance and determinism
 
@@ -171,13 +159,10 @@ def _built(options: Options, worker: int, workers: int) -> LoadedModel:
             folder=options.folder,
         )
     except ModelLoadError as error:
-        says = room_of(pick_device(options.device, worker), workers) if _is_full(error) else ""
+        full = error.__cause__ is not None and out_of_memory(error.__cause__)
+        says = room_of(pick_device(options.device, worker), workers) if full else ""
         raise (ModelLoadError(f"{error}; {says}") if says else error) from error.__cause__
     return compiled(loaded, pick_device(options.device, worker)) if options.compiled else loaded
-
-
-def _is_full(error: ModelLoadError) -> bool:
-    return error.__cause__ is not None and out_of_memory(error.__cause__)
 
 
 def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:
@@ -188,9 +173,10 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
     if kept:
         return kept
     cache_of_run, remembers, predictor = predictor.cache, predictor.uncounted(), predictor.bare()
-    cases = _spread_over(tasks)
+    cases = [task.cases[place] for place in range(CHECKED_CASES) for task in tasks if place < len(task.cases)]
     about = [*cases, *_of_other_images(tasks)]
-    anew = _anew(predictor.model, options)
+    anew: Anew = "texts" if gets_names(predictor.model) else "all"
+    anew = "" if options.model.partition(":")[0] in registered() else anew
     requests = [request for case in cases for request in case.requests]
     filled = [*requests, *(_call_of_each_kind(tasks, predictor.caller.size) if anew else [])]
     as_given = replace(predictor, seed=None)  # these checks choose the order of the requests
@@ -214,16 +200,6 @@ def checks_of(predictor: ModelPredictor, tasks: Sequence[Task], options: Options
             made.append(Check(name=name, outcome="failed", why=f"the model raised {described(error)}"))
     keep_checks(cache_of_run, tuple(made), tasks, options, plan)
     return tuple(made)
-
-
-def _anew(model: object, options: Options) -> Anew:
-    if options.model.partition(":")[0] in registered():
-        return ""
-    return "texts" if gets_names(model) else "all"
-
-
-def _spread_over(tasks: Sequence[Task]) -> list[Case]:
-    return [task.cases[place] for place in range(CHECKED_CASES) for task in tasks if place < len(task.cases)]
 
 
 def _of_other_images(tasks: Sequence[Task]) -> list[Case]:
@@ -310,10 +286,26 @@ def predictor_of(
         loaded.model.study(lessons(tasks, options))
     if isinstance(loaded.model, Prepared) and loaded.registered:
         loaded.model.prepare(tasks)
+    from platformdirs import user_cache_path
+
+    sharing = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")  # workers, which share a device
+    sizes = BatchSizes(
+        file=user_cache_path("vlgate", appauthor=False) / FILE,
+        key=f"{loaded.fingerprint} {device_name(loaded.device)} {sharing}",
+        default=options.batch_size or DEFAULT_BATCH,
+    )
+    caller = Caller(
+        name=loaded.name,
+        size=options.batch_size or sizes.first(),
+        watch=watch,
+        sizes=sizes,
+        dtype=options.dtype,
+        copies=Copies(names=gets_names(loaded.model)),
+    )
     return ModelPredictor(
         model=loaded.model,
         name=loaded.name,
-        caller=_caller(loaded, options, watch),
+        caller=caller,
         cache=remembering(loaded, options),
         on_missing=options.missing_images,
         seed=options.seed,
@@ -327,7 +319,8 @@ def _check_together(loaded: LoadedModel, tasks: Sequence[Task]) -> None:
             f"the model {loaded.name!r} has no method compare(), which --ask=together needs to ask about several "
             "images in one prompt; leave --ask out, or write the method (docs/models.md)"
         )
-    if not isinstance(loaded.model, Answerer) and any(map(_asks_of_one_image, tasks)):
+    kinds = [{type(request) for case in task.cases[:1] for request in case.requests} for task in tasks]
+    if not isinstance(loaded.model, Answerer) and any({Ask, Compare} <= of_task for of_task in kinds):
         raise ModelLoadError(
             f"the model {loaded.name!r} has compare(), but no method answer(), which --ask=together needs for the "
             "questions about two texts and one image; write it, too (docs/models.md)"
@@ -335,15 +328,3 @@ def _check_together(loaded: LoadedModel, tasks: Sequence[Task]) -> None:
     check: Any = getattr(loaded.model, "check_compare", None)
     if callable(check):
         check()
-
-
-def _asks_of_one_image(task: Task) -> bool:
-    kinds = {type(request) for case in task.cases[:1] for request in case.requests}
-    return {Ask, Compare} <= kinds
-
-
-def _caller(loaded: LoadedModel, options: Options, watch: Watch) -> Caller:
-    sizes = batch_sizes(loaded, options.batch_size or DEFAULT_BATCH)
-    size = options.batch_size or sizes.first()
-    copies = Copies(names=gets_names(loaded.model))
-    return Caller(name=loaded.name, size=size, watch=watch, sizes=sizes, dtype=options.dtype, copies=copies)

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate import __version__
 from vlgate.asking.checks.check import Check
 from vlgate.errors import OptionError
 from vlgate.gates.records import Decision
-from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import CONTROLLED
 from vlgate.record.comparison import FinishedRun, refuse_unlike
@@ -29,8 +27,6 @@ from vlgate.run.loading import merged
 from vlgate.run.planning import Plan, empty_lines, make_plan, read_gates
 from vlgate.run.sampling import parts_of
 from vlgate.types import Batch, Verdict
-
-# Whether some parts are the parts of one run: all are there, none twice, and all were asked the same of one model.
 
 ALIKE = (
     "model",
@@ -51,13 +47,12 @@ ALIKE = (
 _OWN = frozenset({"pytest", "pytest-xdist", "allure-pytest", "hypothesis"})
 """Packages that no reply and no figure depends on."""
 _SORTED = ("suite", "protocols")
-_REMEDIES: Mapping[str, str] = MappingProxyType(
-    {
-        "plan": "the ids, texts, truths or images of the cases differ: give all machines the same data and options",
-        "images": "the files differ in size, or some are missing on one machine: give all machines the same files",
-        "thresholds": "name the file to judge with by --thresholds",
-        "must_hold": "name the file to judge with by --thresholds",
-    }
+_JUDGE_WITH = "name the file to judge with by --thresholds"
+_REMEDIES = (
+    ("plan", "the ids, texts, truths or images of the cases differ: give all machines the same data and options"),
+    ("images", "the files differ in size, or some are missing on one machine: give all machines the same files"),
+    ("thresholds", _JUDGE_WITH),
+    ("must_hold", _JUDGE_WITH),
 )
 
 
@@ -104,11 +99,9 @@ def _refuse_other(first: RecordedPart, part: RecordedPart, *, thresholds: bool) 
             )
             raise part.wrong(problem, f"ask all parts of the same model, and run this one again with {_shard(part)}")
     _refuse_unlike(first, part, "has other options than", _options)
-    for name in ("plan", "images", *(("thresholds", "must_hold") if thresholds else ())):
-        mine, there = first.content["digests"][name], part.content["digests"][name]
-        if mine != there:
-            what = {"plan": "cases", "images": "images", "thresholds": "thresholds", "must_hold": "must_hold"}[name]
-            raise part.wrong(f"has other {what} than {first.named}", _REMEDIES[name])
+    for name, remedy in _REMEDIES if thresholds else _REMEDIES[:2]:
+        if first.content["digests"][name] != part.content["digests"][name]:
+            raise part.wrong(f"has other {'cases' if name == 'plan' else name} than {first.named}", remedy)
     _refuse_unlike(first, part, "ran with other versions than", _packages)
 
 
@@ -126,11 +119,9 @@ def _refuse_unlike(
 
 def _options(part: RecordedPart) -> dict[str, Any]:
     given = part.content["environment"]["options"]
-    return {name: _plain(name, given.get(name)) for name in ALIKE}
-
-
-def _plain(name: str, value: Any) -> Any:
-    return sorted(set(value)) if name in _SORTED and isinstance(value, Iterable) else value
+    options = {name: given.get(name) for name in ALIKE}
+    lists = {name: sorted(set(options[name])) for name in _SORTED if isinstance(options[name], Iterable)}
+    return options | lists
 
 
 def _packages(part: RecordedPart) -> dict[str, Any]:
@@ -146,49 +137,36 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= 12 else f"{text[:12]}...")
 
 
-# The thresholds file that the joined parts are judged with.
-
-
-def refuse_other_thresholds(part: RecordedPart, thresholds: Thresholds) -> None:
-    if any(part.content["digests"][name] != digest for name, digest in thresholds_digests(thresholds).items()):
-        raise part.wrong(
-            f"{thresholds.file} is not what it was when the part ran", "name the file to judge with by --thresholds"
-        )
-
-
 def without_controls(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
     """Return the decisions; those on a control, which no part asks, say what decides them."""
     # A control is asked about a sample of the judged cases of the whole run, which no part knows
-    return tuple(_without_control(one) if one.gate.metric in CONTROLLED else one for one in decisions)
+    made = []
+    for decision in decisions:
+        metric = decision.gate.metric
+        if metric in CONTROLLED and decision.outcome == "inconclusive":
+            control = CONTROLLED[metric]
+            lacks = f"the control {control} has no {metric} of this task, because parts of a run ask no control"
+            remedy = f"judge this gate in a run without --shard, with --controls {control}"
+            made.append(replace(decision, why=f"{lacks}; {remedy}, and name a --thresholds file without it here"))
+        else:
+            made.append(decision)
+    return tuple(made)
 
-
-def _without_control(decision: Decision) -> Decision:
-    if decision.outcome != "inconclusive":
-        return decision
-    control = CONTROLLED[decision.gate.metric]
-    lacks = f"the control {control} has no {decision.gate.metric} of this task, because parts of a run ask no control"
-    remedy = f"judge this gate in a run without --shard, with --controls {control}"
-    return replace(decision, why=f"{lacks}; {remedy}, and name a --thresholds file without it here")
-
-
-# Join the parts of a run: its plan is made again, the replies of all parts are judged, and the gates decided once.
 
 _WORST = ("failed", "suspect", "ok", "not applicable")
 
 
 def join(
-    parts: Sequence[RecordedPart],
-    options: Options,
-    earlier: FinishedRun | None = None,
-    *,
-    own_thresholds: bool = False,
+    parts: Sequence[RecordedPart], options: Options, earlier: FinishedRun | None = None, *, own_thresholds: bool = False
 ) -> EndedRun:
     """Judge the replies of all parts and decide the gates, as one process would have with the same replies."""
-    thresholds = read_gates(options)
+    thresholds, first = read_gates(options), parts[0]
     if not own_thresholds:
-        refuse_other_thresholds(parts[0], thresholds)
+        made = thresholds_digests(thresholds)
+        if any(first.content["digests"][name] != digest for name, digest in made.items()):
+            problem = f"{thresholds.file} is not what it was when the part ran"
+            raise first.wrong(problem, _JUDGE_WITH)
     plan = make_plan(options)
-    first = parts[0]
     if not _asked_these(first, plan):
         raise _other_cases(first, options)
     cases = {task.id: (task.shape, len(task.cases)) for task in plan.tasks}

@@ -26,8 +26,6 @@ from vlgate.sources.reading.text_files import collector_paused
 from vlgate.sources.registry import SOURCES, read_tasks, shapes
 from vlgate.types import UNDRAWN, Batch, Shape, Task
 
-# The plan of a run: which tasks it asks, which of their cases, and which cases each pytest item holds.
-
 PAIRS_AT_MOST = 2000  # with more cases, items are batches: each item costs 0.45 ms, with Allure 1.4 ms and 2 files
 CASES_A_BATCH = 256
 EMBEDDED = "scenes"
@@ -91,7 +89,7 @@ def no_folder(options: Options, task: str) -> str:
 def make_plan(options: Options) -> Plan:
     """Read the wanted tasks and cut them into batches, the same for the same options in every process."""
     known = known_tasks(options)
-    wanted = frozenset(task for task in known if _wanted(task, options))
+    wanted = frozenset(task for task in known if is_wanted(task, options))
     reading = ReadOptions(
         folders=options.data,
         seed=options.seed,
@@ -104,7 +102,10 @@ def make_plan(options: Options) -> Plan:
         read = read_tasks(reading)
     corrected, notes = applied(read, read_disputes(options.disputes), known)
     notes += () if KNOWN in options.disputes else reported(read)
-    tasks = tuple(_sampled(task, options) for task in corrected if task.cases)
+    drawn = [task for task in corrected if task.cases]
+    if options.quick:
+        drawn = [quick_sample(task, f"{options.seed}:quick:{task.id}") for task in drawn]
+    tasks = tuple(sample(task, options.limit, f"{options.seed}:limit:{task.id}") for task in drawn)
     empty = tuple(task for task in corrected if not task.cases)
     if options.ask == "together" and tasks:
         tasks, note = asked_together(tasks, options.seed)
@@ -120,21 +121,16 @@ def make_plan(options: Options) -> Plan:
     return Plan(tasks=tasks, batches=_batches(tasks, options), empty=empty, notes=notes)
 
 
-def _sampled(task: Task, options: Options) -> Task:
-    some = quick_sample(task, f"{options.seed}:quick:{task.id}") if options.quick else task
-    return sample(some, options.limit, f"{options.seed}:limit:{task.id}")
-
-
 def empty_lines(tasks: Sequence[Task]) -> list[str]:
-    return [f"{task.id}: no cases: {_reasons(task)}" for task in tasks]
+    lines = []
+    for task in tasks:
+        counts = [f"{number:,} x {reason}" for reason, number in task.left_out.items() if number]
+        reasons = "; ".join([*([task.note] if task.note else []), *counts])
+        lines.append(f"{task.id}: no cases: {reasons or 'its files hold no record for it'}")
+    return lines
 
 
-def _reasons(task: Task) -> str:
-    counts = [f"{number:,} x {reason}" for reason, number in task.left_out.items() if number]
-    return "; ".join([*([task.note] if task.note else []), *counts]) or "its files hold no record for it"
-
-
-def _wanted(task: str, options: Options) -> bool:
+def is_wanted(task: str, options: Options) -> bool:
     if options.suite:
         return any(fnmatchcase(task, pattern) for pattern in options.suite)
     return wanted_by_default(task, data=bool(options.data))
@@ -207,9 +203,6 @@ def _unused(name: str, taken: Mapping[str, Batch]) -> str:
     while unused in taken:
         number, unused = number + 1, f"{plain}~{number}"
     return unused
-
-
-# Read the tasks of a finished run again, for their images, without a model.
 
 
 def tasks_again(

@@ -24,8 +24,6 @@ from vlgate.record.results import TaskResult
 from vlgate.run.planning import sample
 from vlgate.types import Task
 
-# Ask the controls of a run after its cases: the sample of each task, what they cost, and what they found.
-
 _NAMED = 4  # cases of each task that are asked again under other names
 
 
@@ -133,9 +131,6 @@ def _asked(asked: Control, samples: Sequence[Sample], options: Options, predicto
     )
 
 
-# Explain the worst missed cases of a run, task by task, after all verdicts are known.
-
-
 def explained(
     results: Sequence[TaskResult], most: int, predictor: ModelPredictor, tell: Callable[[str], None]
 ) -> Explained:
@@ -144,7 +139,10 @@ def explained(
     explanations: list[Explanation] = []
     try:
         asked = [subjects(missed, predictor.model) for _, missed in chosen]
-        tell(_announced(len(asked), sum(map(len, asked)), sum(map(number_of_requests, asked))))
+        cases, requests = sum(map(len, asked)), sum(map(number_of_requests, asked))
+        counted = ((cases, "missed case"), (len(asked), "task"), (requests, "request"))
+        named = [f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in counted]
+        tell("explaining {} of {} with {}".format(*named))
         while asked:  # the pixels of a task's images are freed before the next task is asked
             explanations += explain(asked.pop(0), predictor, predictor.model)
     except KeyboardInterrupt:
@@ -168,9 +166,3 @@ def worst_missed(result: TaskResult, most: int) -> tuple[Told, ...]:
         if value is not None:
             rated.append((value, row))
     return tuple((task.id, task.shape, result.verdicts[row]) for _, row in sorted(rated)[:most])
-
-
-def _announced(tasks: int, cases: int, requests: int) -> str:
-    counted = ((cases, "missed case"), (tasks, "task"), (requests, "request"))
-    explained, of, asked = (f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in counted)
-    return f"explaining {explained} of {of} with {asked}"

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeGuard
 
@@ -24,6 +23,7 @@ from vlgate.models.checkpoints.fingerprint import digest_path, digest_source
 from vlgate.models.loading.registry import LoadedModel, import_target, needs_images, takes
 from vlgate.models.loading.unloaded import Unloaded, face_from, face_of, stand_in
 from vlgate.models.specs import registered
+from vlgate.record.json_files import installed_version
 from vlgate.record.model_card import CacheUse
 from vlgate.record.options import Options
 from vlgate.types import Prepared, Task
@@ -78,8 +78,11 @@ def model_key(loaded: LoadedModel, options: Options) -> bytes:
     # Weights, preprocessing, prompt, the code of the adapters, versions of libraries, dtype, compilation, device
     kind = loaded.device.partition(":")[0]
     settings = (loaded.name, loaded.weights, loaded.fingerprint, options.dtype, str(options.compiled), kind)
-    own = () if loaded.registered else _own(loaded, options)
-    return code_digest(*settings, *own)
+    if loaded.registered:
+        return code_digest(*settings)
+    weights = options.folder / Path(loaded.weights).expanduser()
+    own = digest_path(weights) if loaded.weights and weights.exists() else ""
+    return code_digest(*settings, digest_source(type(loaded.model)), own)
 
 
 def code_digest(*parts: str) -> bytes:
@@ -109,11 +112,6 @@ def cache_use(cache: ReplyCache | None) -> CacheUse:
     )
 
 
-def _own(loaded: LoadedModel, options: Options) -> tuple[str, str]:
-    weights = options.folder / Path(loaded.weights).expanduser()
-    return digest_source(type(loaded.model)), digest_path(weights) if loaded.weights and weights.exists() else ""
-
-
 @cache
 def _source(*packages: str) -> tuple[str, ...]:
     # The code itself, because a checkout changes without its version
@@ -126,15 +124,7 @@ def _source(*packages: str) -> tuple[str, ...]:
 
 
 def _versions(packages: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{package} {_version(package)}" for package in packages)
-
-
-@cache
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
+    return tuple(f"{package} {installed_version(package)}" for package in packages)
 
 
 def _digest(*parts: str) -> bytes:
@@ -197,10 +187,7 @@ def device_of(name: str, worker: int) -> str:
     return "cpu" if name == "cpu" or (name == "auto" and without) else pick_device(name, worker)
 
 
-# The outcome of the checks of a model, kept beside its replies.
-#
-# A run that had all its replies from the cache asks its model nothing, so it takes the outcome of the checks from
-# there.
+# A run that had all its replies from the cache asks its model nothing, so the outcome of the checks is kept there, too.
 
 
 def kept_checks(predictor: ModelPredictor, tasks: Sequence[Task], options: Options, plan: str) -> tuple[Check, ...]:

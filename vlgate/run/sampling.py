@@ -36,7 +36,6 @@ class _Group:
 
 
 def part_of(tasks: Sequence[Task], shard: Shard) -> dict[str, tuple[int, ...]]:
-    """Return the positions of the cases of one part, by task id, in the tasks' order."""
     return parts_of(tasks, shard.of)[shard.number - 1]
 
 
@@ -71,7 +70,6 @@ def costs(tasks: Sequence[Task], parts: Sequence[Mapping[str, Sequence[int]]]) -
 
 
 def image_of(case: Case) -> str:
-    """Return the key of the image of a case's first request; empty if it has none."""
     return next((image.key for image in images_of(case.requests[0])), "")
 
 

@@ -90,26 +90,20 @@ def say_analysis(made: Analysis, given: argparse.Namespace, name: str, most: int
 
 def _analysis(given: argparse.Namespace, runs: tuple[Run, ...]) -> Analysis:
     from vlgate.studies.analyses import bla, carets, valse, vl_checklist, winoground
+    from vlgate.studies.analyses.runs import read_runs
     from vlgate.studies.analyses.vl_checklist import read_boxes
     from vlgate.studies.analyses.winoground import given_sizes
 
+    reader = None if given.perplexity is None else read_runs([given.perplexity])[0]
     if given.paper == "winoground":
-        return winoground.analyse(runs, _reader(given), given_sizes(given.pretraining), given.tasks)
+        return winoground.analyse(runs, reader, given_sizes(given.pretraining), given.tasks)
     if given.paper == "bla":
-        return bla.analyse(runs, _features(given), _reader(given), given.tasks)
+        return bla.analyse(runs, _features(given), reader, given.tasks)
     if given.paper == "vl-checklist":
         return vl_checklist.analyse(runs, None if given.boxes is None else read_boxes(given.boxes), given.tasks)
-    return (
-        carets.analyse(runs, given.tasks)
-        if given.paper == "carets"
-        else valse.analyse(runs, _reader(given), given.tasks)
-    )
-
-
-def _reader(given: argparse.Namespace) -> Run | None:
-    from vlgate.studies.analyses.runs import read_runs
-
-    return None if given.perplexity is None else read_runs([given.perplexity])[0]
+    if given.paper == "carets":
+        return carets.analyse(runs, given.tasks)
+    return valse.analyse(runs, reader, given.tasks)
 
 
 def _features(given: argparse.Namespace) -> Features:

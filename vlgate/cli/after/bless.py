@@ -11,12 +11,11 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from vlgate.cli import add_run, say
-from vlgate.errors import OptionError, UnknownNameError
+from vlgate.cli import add_run, chosen, say
+from vlgate.errors import OptionError
 from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.shapes import headlines
 from vlgate.record.comparison import finished_run
@@ -78,17 +77,14 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _held(given: argparse.Namespace, tasks: Any) -> list[str]:
-    patterns = [name for entry in given.suite for name in entry.split(",") if name] or ["*"]
-    for pattern in patterns:
-        if not any(fnmatchcase(task, pattern) for task in tasks):
-            raise UnknownNameError("task in --suite", pattern, tasks)
+    names = chosen(given.suite, tasks, "task in --suite")
     if given.must_hold.exists() and not given.overwrite:
         raise OptionError(f"--must-hold {given.must_hold}: exists; replace it with --overwrite, or name another file")
     lines = []
-    for task, table in tasks.items():
-        judged = table.judged
+    for task in names:
+        judged = tasks[task].judged
         headline = next((name for name in headlines() if name in judged.case_metrics), None)
-        if headline is not None and any(fnmatchcase(task, pattern) for pattern in patterns):
+        if headline is not None:
             values = judged.case_metrics[headline]
             held = [case for case, value in zip(judged.ids, values, strict=True) if value >= 1]
             lines += [json.dumps({"task": task, "case": case}) for case in held]

@@ -40,6 +40,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
+    from vlgate.report.exports import every_eval_ever, lm_eval
+
     if given.to is None and given.format not in TO_A_FILE:
         raise OptionError(f"--format {given.format}: is several files; name a folder with --to DIR")
     recorded = read_run(given.run, f"vlgate export {given.run}")
@@ -53,9 +55,13 @@ def run(given: argparse.Namespace) -> int:
     if recorded.incomplete:
         note(f"note: the run is incomplete: {recorded.incomplete}")
     if given.format in TO_A_FILE:
-        _to_a_file(_lines(given.format, source), given)
+        lines = _lines(given.format, source)
+        if given.to is None:
+            sys.stdout.writelines(lines)
+        else:
+            _write(given.to, lines, given)
         return 0
-    for name, content in _files(given.format, source):
+    for name, content in (every_eval_ever if given.format == "every-eval-ever" else lm_eval).files(source):
         _write(given.to / name, [content], given)
     return 0
 
@@ -69,19 +75,6 @@ def _lines(name: str, source: Exported) -> Iterator[str]:
     for line in left_out:
         note(f"note: {line}")
     return yaml_lines(found)
-
-
-def _files(name: str, source: Exported) -> Iterator[tuple[str, str]]:
-    from vlgate.report.exports import every_eval_ever, lm_eval
-
-    return every_eval_ever.files(source) if name == "every-eval-ever" else lm_eval.files(source)
-
-
-def _to_a_file(lines: Iterable[str], given: argparse.Namespace) -> None:
-    if given.to is None:
-        sys.stdout.writelines(lines)
-    else:
-        _write(given.to, lines, given)
 
 
 def _write(file: Path, lines: Iterable[str], given: argparse.Namespace) -> None:
