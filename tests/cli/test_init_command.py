@@ -112,7 +112,7 @@ class Gitlab:
         return ended
 
 
-@pytest.fixture(params=["github", "gitlab"])
+@pytest.fixture(params=["github", pytest.param("gitlab", marks=pytest.mark.slow)])
 def ci(request, folder):
     """The workflow that init writes for a folder with its own data, model and gates."""
     own_data(folder)
@@ -130,6 +130,7 @@ def test_the_first_run_is_kept_and_a_broken_model_is_stopped_but_a_good_one_is_n
     assert (status, "1 newly broken" in said) == (0, True), said
 
 
+@pytest.mark.slow
 def test_two_broken_cases_at_each_merge_are_stopped_at_the_second(ci):
     assert [ci.push(f"merge-{broken}", broken)[0] for broken in (0, 2, 4)] == [0, 0, 1]
     status, said = ci.push("release", 2, BASELINE="release")  # by hand: this run is what later ones are compared with
@@ -137,6 +138,7 @@ def test_two_broken_cases_at_each_merge_are_stopped_at_the_second(ci):
     assert [ci.push(f"later-{broken}", broken)[0] for broken in (4, 6)] == [0, 1]
 
 
+@pytest.mark.slow
 def test_a_release_warns_if_the_committed_baseline_must_be_replaced_by_hand(ci):
     status, said = ci.push("first")
     assert (status, "comes first" in said) == (0, False), said
@@ -152,12 +154,14 @@ def test_a_first_run_that_does_not_pass_is_no_baseline(ci):
     assert not list(ci.folder.glob("**/blessed.json"))
 
 
+@pytest.mark.slow
 def test_a_baseline_that_cannot_be_downloaded_lets_no_comparison_pass(ci):
     status, said = ci.push("lost", BASELINE_LOST="true", found="503")
     assert (status, "compares with an earlier run, and none is given" in said) == (1, True), said
     assert ci.push("new", BASELINE="first", BASELINE_LOST="true", found="503")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_stays_red_and_is_no_baseline_of_another_branch(folder):
     assert main(["init", "--ci=gitlab"]) == 0
     assert not (folder / ".github").exists()
@@ -237,6 +241,7 @@ def test_the_gates_of_a_run_leave_a_margin_and_say_how_often_the_same_model_pass
         assert any(line.startswith(f"# valse/{task}: no gate") and why in line for line in text.splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "shares"), [(40, (0.9, 0.95, 1.0)), (100, (0.7, 0.8, 0.9, 0.97)), (400, (0.6, 0.9))])
 def test_the_same_model_passes_all_gates_together_in_95_of_100_new_samples(folder, n, shares):
     random, held = np.random.default_rng(n), []
@@ -257,6 +262,7 @@ def test_the_same_model_passes_all_gates_together_in_95_of_100_new_samples(folde
     assert np.mean(held) >= 0.95
 
 
+@pytest.mark.slow
 def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester, capsys):
     suite = "--suite=scenes/foil-it,scenes/order-inv,scenes/relations"
     arguments = ["--pyargs", "tests_vl", "--model=bag-of-words", suite, "--health=off"]

@@ -1,9 +1,12 @@
 import json
+from functools import cache
+from importlib.resources import files
 
 import pytest
 import sklearn.feature_extraction.text
 import sklearn.linear_model
 import sklearn.model_selection  # noqa: F401  # runs in this process forget what they imported, and SciPy can't come twice
+from jsonschema import Draft202012Validator
 from PIL import Image
 
 RECORD = {
@@ -71,10 +74,27 @@ class Workplace:
         return start("--pyargs", "tests_vl", "--results=out", *where, *args)
 
     def metrics(self, folder="out"):
-        return json.loads((self.path / folder / "metrics.json").read_text())
+        return self._valid("metrics", folder)
+
+    def verdict(self, folder="out"):
+        return self._valid("verdict", folder)
+
+    def decisions(self, folder="out"):
+        return {gate["gate"]: gate["decision"] for gate in self.metrics(folder)["gates"]}
+
+    def _valid(self, name, folder):
+        content = json.loads((self.path / folder / f"{name}.json").read_text())
+        validator(name).validate(content)
+        return content
 
     def task(self, name="valse/existence", folder="out"):
         return self.metrics(folder)["tasks"][name]
+
+
+@cache
+def validator(name):
+    file = files("vlgate.record").joinpath(f"{name}.schema.json")
+    return Draft202012Validator(json.loads(file.read_text("utf-8")))
 
 
 @pytest.fixture
@@ -83,6 +103,20 @@ def place(pytester, monkeypatch):
     monkeypatch.delenv("CI", raising=False)  # there, a run without a judged gate fails
     monkeypatch.syspath_prepend(pytester.path)
     return Workplace(pytester)
+
+
+@pytest.fixture
+def data(place):
+    """A place with 40 cases and a gate that a model passes which is right on them."""
+    place.valse()
+    place.thresholds()
+    return place
+
+
+@pytest.fixture(params=[(), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["serial", "xdist"])
+def workers(request):
+    """Whether a run is in one process or has workers."""
+    return request.param
 
 
 LENGTH = """

@@ -42,6 +42,7 @@ def match(self, pairs):
     return place.model(body, "half")
 
 
+@pytest.mark.slow
 def test_the_results_are_the_same_in_every_way_to_run(report, half):
     status, folder, results = report(half)
     assert status == 1

@@ -26,13 +26,6 @@ def match(self, pairs):
 """
 
 
-@pytest.fixture
-def data(place):
-    place.valse(n=40)
-    place.thresholds()
-    return place
-
-
 def run(data, *args, **how):
     """Start the suite, without the probes of the data, which cost more than the model."""
     return data.run("--health=off", *args, **how)
@@ -79,6 +72,7 @@ def test_a_part_of_it_is_there(data):
     assert {**contents(data), "cache": 0} == {**half, "cache": 0}
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(data, monkeypatch):
     model = data.model(MODEL)
     run(data, model, "--cache=off", "--batch-size=4")
@@ -96,6 +90,7 @@ def test_a_killed_run_goes_on_where_it_was(data, monkeypatch):
     assert {**found, "cache": 0} == {**undisturbed, "cache": 0}
 
 
+@pytest.mark.slow
 def test_workers_share_a_cache(data):
     model = data.model(MODEL)
     assert run(data, model, "--cache=kept", "-n2", subprocess=True).ret == 0
@@ -111,6 +106,7 @@ def started(out, *args):
     return subprocess.Popen([*command, "--cache=kept", f"--results={out}", *args], stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.slow
 def test_two_runs_at_the_same_time_on_one_cache(data):
     model = data.model(MODEL)
     runs = [started(out, model, "--batch-size=2") for out in ("one", "two")]
@@ -134,6 +130,7 @@ def children(process):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
 def test_a_driver_that_is_killed_leaves_no_worker_behind(data):
     model = data.model(MODEL.replace("np.asarray", "__import__('time').sleep(0.2) or np.asarray"))

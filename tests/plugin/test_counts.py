@@ -11,7 +11,13 @@ def match(self, pairs):
 
 
 @pytest.mark.parametrize(
-    "how", [["--items=pair"], ["--items=batch"], ["--items=batch", "-n2"], ["--items=pair", "-n2"]]
+    "how",
+    [
+        ["--items=pair"],
+        ["--items=batch"],
+        ["--items=batch", "-n2"],
+        pytest.param(["--items=pair", "-n2"], marks=pytest.mark.slow),
+    ],
 )
 def test_it_counts_cases_in_every_mode(place, how):
     place.valse(40)
@@ -22,11 +28,9 @@ def test_it_counts_cases_in_every_mode(place, how):
     result.stdout.fnmatch_lines(["40 cases: 20 right, 20 missed", "21 passed, 20 missed in *"])
 
 
-def test_tests_that_fail_although_the_gates_pass_are_in_the_decision(place, right):
-    place.valse(40)
-    place.thresholds()
-    (place.path / "test_mine.py").write_text("def test_mine():\n    assert 0\n")
-    result = place.run(right, "test_mine.py")
+def test_tests_that_fail_although_the_gates_pass_are_in_the_decision(data, right):
+    (data.path / "test_mine.py").write_text("def test_mine():\n    assert 0\n")
+    result = data.run(right, "test_mine.py")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         ["FAIL: right_model:build may not be released: 1 of 1 gate passes, but a test that is not a gate fails (exit*)"]

@@ -20,7 +20,7 @@ def test_disputes_are_applied_and_counted_everywhere(place, right):
     place.valse(40)
     place.thresholds('[defaults]\nmax_disputed = 0.1\n[gate."valse/*".acc_r]\nmin = 0.5\n')
     assert place.run(right).ret == 0
-    before = json.loads((place.path / "out" / "verdict.json").read_text())
+    before = place.verdict()
     assert not any("disput" in gate["why"] for gate in place.metrics()["gates"])
     write(place, {"case": "record_3", "claim": "wrong"}, {"case": "record_4", "claim": "ambiguous"})
     write(place, {"case": "record_5", "claim": "swapped"}, name="more.jsonl")
@@ -84,6 +84,7 @@ def test_more_disputes_than_allowed_make_a_gate_inconclusive(place, right, lines
     assert said in again.decisions[0].why
 
 
+@pytest.mark.slow
 def test_with_workers_and_of_a_sample_the_share_is_that_of_the_whole_task(place, right):
     place.valse(80)
     place.thresholds('[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n')

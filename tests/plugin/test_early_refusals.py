@@ -16,7 +16,6 @@ def model(place):
     return place.model(LOADED)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 def test_a_run_with_few_images_is_refused_before_the_model_is_loaded(place, model, workers):
     place.valse(n=40, images=False)
     place.image("vg/100.jpg")

@@ -36,7 +36,9 @@ def test_a_long_run_is_announced_and_a_wrong_estimate_is_corrected(monkeypatch, 
     assert one.correction() == correction
 
 
-@pytest.mark.parametrize("how", [["--items=pair"], ["--items=batch"], ["--items=pair", "-n2"]])
+@pytest.mark.parametrize(
+    "how", [["--items=pair"], ["--items=batch"], pytest.param(["--items=pair", "-n2"], marks=pytest.mark.slow)]
+)
 def test_it_is_measured_on_the_model_before_the_first_test(place, monkeypatch, how):
     monkeypatch.setattr(progress, "LONG", 0.0)  # every run is a long one
     place.valse(200, images=False)

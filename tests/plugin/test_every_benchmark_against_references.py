@@ -12,7 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="needs the released files in ../shared/data")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not DATA.is_dir(), reason="needs the released files in ../shared/data"),
+]
 
 MODEL = """
 from hashlib import blake2b

@@ -84,6 +84,7 @@ def test_without_the_option_nothing_more_is_asked_or_written(place, model):
     assert "Why cases were missed" not in (place.path / "out/report.html").read_text()
 
 
+@pytest.mark.slow
 def test_two_workers_write_the_same_bytes_as_none(place, model):
     place.run(model, "--explain=1")
     alone = files(place)

@@ -8,8 +8,6 @@ from vlgate.plugin.collected import batch_name
 from vlgate.record.results_folder import NAMES
 from vlgate.run import examining
 
-BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
-
 
 @pytest.mark.parametrize(
     ("nodeid", "name"),
@@ -23,11 +21,8 @@ def test_brackets_in_the_path_hide_no_batch(nodeid, name):
     assert batch_name(nodeid) == name
 
 
-@BOTH
-def test_a_second_test_of_the_same_cases_fails_the_run(place, wrong, workers):
-    place.valse()
-    place.thresholds()
-    (place.path / "test_flattering.py").write_text(
+def test_a_second_test_of_the_same_cases_fails_the_run(data, wrong, workers):
+    (data.path / "test_flattering.py").write_text(
         "import pytest\n"
         "from dataclasses import replace\n"
         "from vlgate.judging.verdicts import judge\n"
@@ -37,43 +32,9 @@ def test_a_second_test_of_the_same_cases_fails_the_run(place, wrong, workers):
         "    replies = {r: replace(p, score=-p.score) for r, p in score(model, batch).items()}\n"
         "    ledger.record(judge(batch, replies))\n"
     )
-    result = place.run(wrong, "test_flattering.py", *workers)
+    result = data.run(wrong, "test_flattering.py", *workers)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*valse/existence:asked-once: two tests ask the same cases*"])
-
-
-def test_a_fixture_of_the_users_cannot_take_the_models_place(place):
-    place.valse()
-    place.thresholds()
-    (place.path / "conftest.py").write_text(
-        "import pytest\n"
-        "from vlgate.types import Prediction\n\n"
-        "class Fake:\n"
-        "    def predict(self, requests):\n"
-        "        return {r: Prediction(request=r, score=-float(len(r.text))) for r in requests}\n\n"
-        "@pytest.fixture\n"
-        "def model():\n"
-        "    return Fake()\n"
-    )
-    result = place.run("--model=constant")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["*the fixture 'model' is not vlgate's*"])
-    assert place.task()["judged"] == 0
-
-
-def test_a_conftest_that_deselects_leaves_the_gate_inconclusive(place, right):
-    place.valse()
-    place.thresholds()
-    (place.path / "conftest.py").write_text("def pytest_collection_modifyitems(items):\n    del items[0]\n")
-    assert place.run(right).ret == 1
-    assert place.metrics()["gates"][0]["decision"] == "inconclusive"
-
-
-def test_a_named_task_without_data_ends_the_run_before_it_begins(place, right):
-    place.valse()
-    result = place.run(right, "--suite=valse/existence,valse/foil-it")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: found no data for valse/foil-it in *"])
 
 
 def test_suites_add_up(place, right):
@@ -130,13 +91,11 @@ def test_a_decision_threshold_that_is_not_a_number_is_refused(place, threshold):
     result.stdout.fnmatch_lines(["*decision_threshold=*make it a finite number*"])
 
 
-def test_no_file_of_an_earlier_run_remains_if_a_run_crashes(place, right):
-    place.valse()
-    place.thresholds()
-    assert place.run(right).ret == 0
-    dying = place.model("def match(self, pairs):\n    os._exit(0)", name="dying_model")
-    place.run(dying, "--overwrite", subprocess=True)
-    assert not {file.name for file in (place.path / "out").iterdir()} & set(NAMES)
+def test_no_file_of_an_earlier_run_remains_if_a_run_crashes(data, right):
+    assert data.run(right).ret == 0
+    dying = data.model("def match(self, pairs):\n    os._exit(0)", name="dying_model")
+    data.run(dying, "--overwrite", subprocess=True)
+    assert not {file.name for file in (data.path / "out").iterdir()} & set(NAMES)
 
 
 def test_a_run_none_of_whose_gates_has_a_task_does_not_say_that_gates_pass(place, right):
@@ -146,16 +105,13 @@ def test_a_run_none_of_whose_gates_has_a_task_does_not_say_that_gates_pass(place
     assert "no gate was judged" in (place.path / "out" / "summary.md").read_text()
 
 
-def test_a_minimum_that_text_alone_reaches_is_reported(place, right):
-    place.valse()
-    place.thresholds()
-    result = place.run(right)
+def test_a_minimum_that_text_alone_reaches_is_reported(data, right):
+    result = data.run(right)
     result.stdout.fnmatch_lines(
         ["valse/existence:acc_r: a text-only model reaches 1.000, so min = 0.5 can be reached*"]
     )
 
 
-@BOTH
 def test_a_reversed_score_fails_the_run_by_its_own_name(place, workers):
     place.thresholds('[gate."scenes/foil-it".acc_r]\nmax = 0.99\n')
     (place.path / "reversed_model.py").write_text(
@@ -195,7 +151,9 @@ def test_answers_that_cannot_be_read_are_wrong_and_counted_and_can_be_gated(plac
     assert line.count("'maybe ") == 3
 
 
-@pytest.mark.parametrize("reply", ["np.str_('yes')", "'\\ud800'"], ids=["numpy", "surrogate"])
+@pytest.mark.parametrize(
+    "reply", ["'\\ud800'", pytest.param("np.str_('yes')", marks=pytest.mark.slow)], ids=["surrogate", "numpy"]
+)
 def test_odd_strings_do_not_stop_the_workers(place, reply):
     place.thresholds('[gate."scenes/order-inv".c_acc]\nmin = 0.5\n')
     model = place.model(f"def answer(self, questions):\n    return [{reply}] * len(questions)")

@@ -46,7 +46,11 @@ def run(pytester, folder, monkeypatch):
     return start
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n", "2"), ("--limit=5",), ("--seed=3",)], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [("--limit=5",), *(pytest.param(one, marks=pytest.mark.slow) for one in ((), ("-n", "2"), ("--seed=3",)))],
+    ids=str,
+)
 def test_the_oracle_is_right_everywhere(run, arguments):
     result, found = run("--model=oracle", *arguments)
     assert result.ret == 0

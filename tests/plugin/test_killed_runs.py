@@ -17,16 +17,14 @@ def match(self, pairs):
 """
 
 
-@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])
-def test_a_run_that_was_killed_did_not_end_and_can_be_started_again(place, right, kill, capsys):
-    place.valse(n=40)
-    place.thresholds()
+@pytest.mark.parametrize("kill", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+def test_a_run_that_was_killed_did_not_end_and_can_be_started_again(data, right, kill, capsys):
     command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "--results=out", "--data=data"]
-    run = subprocess.Popen([*command, place.model(STOPS), "--batch-size=2"], stdout=subprocess.DEVNULL)
-    while not (place.path / "reached").exists():
+    run = subprocess.Popen([*command, data.model(STOPS), "--batch-size=2"], stdout=subprocess.DEVNULL)
+    while not (data.path / "reached").exists():
         assert run.poll() is None
     os.kill(run.pid, kill)
     assert run.wait() != 0
-    assert main(["judge", str(place.path / "out"), f"--thresholds={place.path / 't.toml'}"]) == 4
+    assert main(["judge", str(data.path / "out"), f"--thresholds={data.path / 't.toml'}"]) == 4
     assert "holds no metrics.json, because the run did not end" in capsys.readouterr().err
-    assert place.run(right).ret == 0
+    assert data.run(right).ret == 0

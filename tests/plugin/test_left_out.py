@@ -14,9 +14,6 @@ def images_may_be_missing(place):
     (place.path / "pytest.ini").write_text("[pytest]\nvlgate_missing_images = skip\n")
 
 
-BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
-
-
 @pytest.fixture
 def two_tasks(place):
     """Two tasks that the right model passes, with a gate on each."""
@@ -26,11 +23,6 @@ def two_tasks(place):
     return place
 
 
-def outcomes(place, folder="out"):
-    return {gate["gate"]: gate["decision"] for gate in place.metrics(folder)["gates"]}
-
-
-@BOTH
 @pytest.mark.parametrize("how", ["-k", "conftest", "PYTEST_ADDOPTS"])
 def test_a_task_that_was_left_out_as_a_whole_is_inconclusive(two_tasks, right, workers, how, monkeypatch):
     if how == "conftest":
@@ -42,12 +34,8 @@ def test_a_task_that_was_left_out_as_a_whole_is_inconclusive(two_tasks, right, w
         monkeypatch.setenv("PYTEST_ADDOPTS", "-k existence")
     result = two_tasks.run(right, *(["-k", "existence"] if how == "-k" else []), *workers)
     assert result.ret == 1
-    assert outcomes(two_tasks) == {"valse/existence:acc_r": "pass", "valse/plurality:acc_r": "inconclusive"}
+    assert two_tasks.decisions() == {"valse/existence:acc_r": "pass", "valse/plurality:acc_r": "inconclusive"}
     result.stdout.fnmatch_lines(["inconclusive: valse/plurality:acc_r: none of 40 cases was judged*40 deselected*"])
-
-
-def test_options_select_what_is_held_against_the_gates(two_tasks, right):
-    assert two_tasks.run(right, "--suite=valse/existence").ret == 0
 
 
 def test_the_last_failed_tests_alone_do_not_pass(place, monkeypatch):
@@ -65,11 +53,10 @@ def test_the_last_failed_tests_alone_do_not_pass(place, monkeypatch):
     monkeypatch.delenv("FAIL")
     result = place.run(model, "--lf")
     assert result.ret == 1
-    assert outcomes(place)["valse/plurality:acc_r"] == "inconclusive"
-    assert outcomes(place)["valse/existence:acc_r"] == "inconclusive"
+    assert place.decisions()["valse/plurality:acc_r"] == "inconclusive"
+    assert place.decisions()["valse/existence:acc_r"] == "inconclusive"
 
 
-@BOTH
 def test_the_suite_deselected_in_favour_of_other_tests_does_not_pass(two_tasks, right, workers):
     (two_tasks.path / "test_own.py").write_text("def test_own():\n    pass\n")
     result = two_tasks.run(right, "test_own.py", "-k", "test_own", *workers)
@@ -84,7 +71,7 @@ def test_a_required_task_that_was_left_out_is_inconclusive_without_a_gate(two_ta
     assert two_tasks.run(right).ret == 0
     result = two_tasks.run(right, "-k", "existence")
     assert result.ret == 1
-    assert outcomes(two_tasks) == {"valse/plurality:required": "inconclusive", "valse/existence:acc_r": "pass"}
+    assert two_tasks.decisions() == {"valse/plurality:required": "inconclusive", "valse/existence:acc_r": "pass"}
     result.stdout.fnmatch_lines(["*valse/plurality:required*40 of its 40 cases were deselected*"])
 
 
@@ -116,7 +103,7 @@ def test_a_run_without_a_judged_gate_fails_if_gates_are_required(place, right, m
 
 def test_a_judged_gate_satisfies_the_requirement(two_tasks, right):
     assert two_tasks.run(right, "--require-gates").ret == 0
-    assert "run:require-gates" not in outcomes(two_tasks)
+    assert "run:require-gates" not in two_tasks.decisions()
 
 
 def test_thresholds_of_the_folder_where_the_user_starts_come_first(place, pytester, wrong, monkeypatch):
@@ -130,18 +117,17 @@ def test_thresholds_of_the_folder_where_the_user_starts_come_first(place, pytest
     result = pytester.runpytest_subprocess("--pyargs", "tests_vl", "--data=../data", "--results=../out", wrong)
     assert result.ret == 1
     assert place.metrics()["run"]["thresholds"] == str(below / "thresholds.toml")
+    result.stdout.fnmatch_lines([f"gates from {below / 'thresholds.toml'}; results in *"])
 
 
-def test_collecting_says_that_figures_in_the_folder_are_older(place, right):
-    place.valse()
-    place.thresholds()
+def test_collecting_says_that_figures_in_the_folder_are_older(data, right):
     line = "nothing was run: *metrics.json holds the figures of an earlier run"
-    place.run(right, "--collect-only").stdout.no_fnmatch_line(line)
-    assert place.run(right).ret == 0
-    before = (place.path / "out" / "metrics.json").read_bytes()
-    result = place.run(right, "--collect-only")
+    data.run(right, "--collect-only").stdout.no_fnmatch_line(line)
+    assert data.run(right).ret == 0
+    before = (data.path / "out" / "metrics.json").read_bytes()
+    result = data.run(right, "--collect-only")
     result.stdout.fnmatch_lines([line])
-    assert (place.path / "out" / "metrics.json").read_bytes() == before
+    assert (data.path / "out" / "metrics.json").read_bytes() == before
 
 
 def test_skipped_cases_make_a_gate_inconclusive(place):
@@ -241,7 +227,12 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize("how", COPIES)
+QUICK = ["other-names", "other-files"]
+
+
+@pytest.mark.parametrize(
+    "how", [*QUICK, *(pytest.param(one, marks=pytest.mark.slow) for one in COPIES if one not in QUICK)]
+)
 def test_copies_of_one_image_are_one_case(place, right, how):
     COPIES[how](place)
     result = place.run(right, "--health=off")
@@ -283,21 +274,21 @@ def test_images_are_compared_only_if_the_texts_are_too_few(place, right):
 
 
 @pytest.mark.parametrize(("ties", "status"), [("half", 0), ("credit", 1)])
-def test_gates_name_the_rule_for_ties(place, right, ties, status):
-    place.valse()
-    place.thresholds()
-    result = place.run(right, f"--ties={ties}")
+def test_gates_name_the_rule_for_ties(data, right, ties, status):
+    result = data.run(right, f"--ties={ties}")
     assert result.ret == status
-    [gate] = place.metrics()["gates"]
+    [gate] = data.metrics()["gates"]
     assert f"--ties {ties}" in gate["why"]
     assert gate["decision"] == ("pass" if ties == "half" else "inconclusive")
 
 
-@pytest.mark.parametrize("ties", ["strict", "half", "credit"])
-@pytest.mark.parametrize("model", ["constant", "random"])
+@pytest.mark.parametrize(
+    "ties", ["strict", pytest.param("half", marks=pytest.mark.slow), pytest.param("credit", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("model", ["constant", pytest.param("random", marks=pytest.mark.slow)])
 def test_no_shipped_gate_passes_for_a_model_that_does_not_look(place, model, ties):
     place.run(f"--model={model}", f"--ties={ties}", "--health=off", data=False)
-    judged = {gate: found for gate, found in outcomes(place).items() if found != "not run"}
+    judged = {gate: found for gate, found in place.decisions().items() if found != "not run"}
     assert len(judged) >= 3
     assert "pass" not in judged.values()
     assert json.dumps(place.metrics()["run"]["thresholds"]).endswith('thresholds.toml"')

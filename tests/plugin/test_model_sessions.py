@@ -18,12 +18,10 @@ def match(self, pairs):
 """
 
 
-def test_after_an_interruption_nothing_more_is_asked(place):
-    place.valse(40)
-    place.thresholds()
-    result = place.run(place.model(INTERRUPTED), "--batch-size=8", "--items=batch", "--device=cpu", subprocess=True)
+def test_after_an_interruption_nothing_more_is_asked(data):
+    result = data.run(data.model(INTERRUPTED), "--batch-size=8", "--items=batch", "--device=cpu", subprocess=True)
     assert result.ret == 2
-    assert (place.path / "calls").read_text() == "1"
+    assert (data.path / "calls").read_text() == "1"
 
 
 def test_a_note_of_several_workers_is_shown_once():
@@ -42,7 +40,6 @@ def match(self, pairs):
 """
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_named_in_the_sentences(place, workers):
     place.valse(12)  # "There are 10 dogs." has 18 characters, "There are no 0 dogs." 20
     place.thresholds()
@@ -62,12 +59,10 @@ def match(self, pairs):
 """
 
 
-@pytest.mark.parametrize(("workers", "status"), [("0", 0), ("1", 0), ("2", 1)])
-def test_workers_that_load_different_models_leave_the_run_inconclusive(place, workers, status):
-    place.valse(40)
-    place.thresholds()
-    result = place.run(place.model(OTHER_WEIGHTS), "--device=cpu", "-n", workers)
+@pytest.mark.parametrize(("workers", "status"), [("0", 0), pytest.param("1", 0, marks=pytest.mark.slow), ("2", 1)])
+def test_workers_that_load_different_models_leave_the_run_inconclusive(data, workers, status):
+    result = data.run(data.model(OTHER_WEIGHTS), "--device=cpu", "-n", workers)
     assert result.ret == status
-    found = {gate["gate"]: gate["decision"] for gate in place.metrics()["gates"]}
+    found = {gate["gate"]: gate["decision"] for gate in data.metrics()["gates"]}
     assert found["valse/existence:acc_r"] == "pass"
     assert found.get("model:same-model") == (None if status == 0 else "inconclusive")

@@ -1,24 +1,13 @@
 """A cause that many tests share is printed once; every test keeps its own entry in JUnit."""
 
-import json
 import xml.etree.ElementTree as ET
 
-import pytest
-
-BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
 RIGHT = "return np.array([-float(len(pair.text)) for pair in pairs])"
 CUT = """
 def match(self, pairs):
     from vlgate.errors import NoReplyError
     raise NoReplyError([0], f"the answer is cut off at max_tokens=8: '{pairs[0].text}'; write ?max_tokens=64")
 """
-
-
-@pytest.fixture
-def data(place):
-    place.valse(n=40)
-    place.thresholds()
-    return place
 
 
 def blocks(result):
@@ -29,7 +18,6 @@ def failed(result):
     return [line for line in result.outlines if line.startswith("FAILED ") and "thresholds.toml" not in line]
 
 
-@BOTH
 def test_forty_cases_without_a_reply_for_one_cause_are_one_line(data, workers):
     result = data.run(data.model(CUT), "--items=pair", "--junitxml=junit.xml", *workers)
     assert result.ret == 1
@@ -43,7 +31,7 @@ def test_forty_cases_without_a_reply_for_one_cause_are_one_line(data, workers):
     cases = ET.parse(data.path / "junit.xml").getroot().findall(".//testcase[failure]")
     assert len([case for case in cases if "record_" in case.get("name")]) == 40
     assert str(result.stdout).count("cut off") <= 6
-    verdict = json.loads((data.path / "out" / "verdict.json").read_text())
+    verdict = data.verdict()
     assert verdict["verdict"] == "broken"
 
 
@@ -65,7 +53,6 @@ def test_a_case_that_fails_alone_keeps_its_own_name(data):
     result.stdout.fnmatch_lines(["FAILED *valse/existence:record_7* - *seven*", "*2 failed*"])
 
 
-@BOTH
 def test_a_model_that_raises_everywhere_is_shown_once(data, workers):
     body = "def match(self, pairs):\n    raise ValueError(f'no weights for {pairs[0].text!r}')"
     result = data.run(data.model(body), "--items=pair", *workers)

@@ -2,22 +2,7 @@
 
 import json
 
-import pytest
 from PIL import Image
-
-
-@pytest.mark.parametrize("items", ["pair", "batch"])
-def test_the_counts_are_of_cases_whatever_an_item_holds(place, items):
-    place.valse(n=40)
-    place.thresholds()
-    model = place.model(
-        "def match(self, pairs):\n    return [float(' 1' in p.text) - len(p.text) % 2 for p in pairs]",
-        name="some_model",
-    )
-    result = place.run(model, f"--items={items}", "--health=off")
-    right = round(place.task()["metrics"]["acc_r"]["value"] * 40)
-    assert 0 < right < 40
-    result.stdout.fnmatch_lines([f"40 cases: {right} right, {40 - right} missed"])
 
 
 def test_data_without_a_thresholds_file_are_not_gated_by_the_shipped_one(place, right):
@@ -34,18 +19,6 @@ def test_the_shipped_thresholds_gate_the_embedded_scenes(place):
     result = place.run("--suite=scenes/foil-it", "--limit=40", "--health=off", data=False)
     result.stdout.fnmatch_lines(["gates from *thresholds.toml; results in *"])
     assert "scenes/foil-it:acc_r" in {gate["gate"] for gate in place.metrics()["gates"]}
-
-
-def test_the_thresholds_of_the_start_folder_come_before_those_of_the_rootdir(place, right, monkeypatch):
-    place.valse(n=40)
-    place.thresholds()
-    (place.path / "pytest.ini").write_text("[pytest]\n")
-    below = place.path / "below"
-    below.mkdir()
-    (below / "thresholds.toml").write_text('schema = 1\n[gate."valse/existence".acc_r]\nmin = 0.25\n')
-    monkeypatch.chdir(below)
-    result = place.pytester.runpytest_inprocess("--pyargs", "tests_vl", "--results=out", "--data=../data", right)
-    result.stdout.fnmatch_lines([f"gates from {below / 'thresholds.toml'}; results in *"])
 
 
 def test_a_task_that_came_out_empty_is_listed_with_its_reason(place):

@@ -150,7 +150,9 @@ def running(place):
     process.wait()
 
 
-@pytest.mark.parametrize("more", [(), ("--overwrite",)], ids=["plain", "overwrite"])
+@pytest.mark.parametrize(
+    "more", [(), pytest.param(("--overwrite",), marks=pytest.mark.slow)], ids=["plain", "overwrite"]
+)
 def test_a_second_run_into_the_folder_of_a_running_one_is_refused(place, running, right, more):
     result = place.run(right, *more, subprocess=True, overwrite=False)
     assert result.ret == USAGE
@@ -160,6 +162,7 @@ def test_a_second_run_into_the_folder_of_a_running_one_is_refused(place, running
     assert place.metrics()["model"]["name"] == "waiting_model:build"
 
 
+@pytest.mark.slow
 def test_the_folder_of_a_run_that_was_killed_can_be_taken(place, running, right):
     running.kill()
     running.wait()

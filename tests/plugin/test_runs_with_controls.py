@@ -78,6 +78,7 @@ def test_cases_without_their_image_are_neither_drawn_nor_shown(place, looking):
     assert found["figures"]["other"]["n"] == 10
 
 
+@pytest.mark.slow
 def test_several_workers_find_the_same(place, looking):
     place.thresholds(GAIN.format(0.05))
     place.run(looking, "--controls=look", "--results=one", subprocess=True)

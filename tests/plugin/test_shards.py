@@ -2,10 +2,8 @@
 
 import json
 import shutil
-from importlib.resources import files
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from vlgate.cli import main
 from vlgate.record.folder import read_part, seal, sha
@@ -61,10 +59,6 @@ def edit(folder, **changes):
             place = place[name]
         place[last] = value
     (folder / "part.json").write_text(json.dumps({**content, "seal": seal(content)}))
-
-
-def schema(name):
-    return Draft202012Validator(json.loads(files("vlgate.record").joinpath(f"{name}.schema.json").read_text("utf-8")))
 
 
 def test_joined_parts_are_the_bytes_of_one_run(parts, right, capsys):
@@ -127,9 +121,7 @@ def test_a_part_judges_nothing_and_says_so(data, right, monkeypatch):
         ]
     )
     out = data.path / "out"
-    figures, verdict = data.metrics(), json.loads((out / "verdict.json").read_text())
-    schema("metrics").validate(figures)
-    schema("verdict").validate(verdict)
+    figures, verdict = data.metrics(), data.verdict()
     assert (figures["complete"], figures["run"]["shard"]) == (False, "1/2")
     assert {gate["decision"] for gate in figures["gates"]} == {"not run"}
     assert (verdict["verdict"], verdict["status"], verdict["run"]["shard"]) == ("incomplete", 1, "1/2")
@@ -142,6 +134,7 @@ def test_a_part_judges_nothing_and_says_so(data, right, monkeypatch):
     assert data.run(right, "--results=later", f"--baseline={out}").ret == 4
 
 
+@pytest.mark.slow
 def test_workers_quick_and_limit_make_parts_of_the_same_run(data, right):
     args = (right, "--limit=31", "--quick", "--missing-images=skip")
     (data.path / "data/images/vg/100.jpg").unlink()
@@ -188,7 +181,7 @@ def test_cases_without_a_reply_fail_their_part_and_the_whole(data):
     assert sorted(int(data.run(model, f"--shard={n}/2", f"--results=p{n}").ret) for n in (1, 2)) == [0, 1]
     assert merge(data, "p1", "p2") == 1
     assert same(data, "whole", "joined") == []
-    assert json.loads((data.path / "joined/verdict.json").read_text())["verdict"] == "broken"
+    assert data.verdict("joined")["verdict"] == "broken"
 
 
 def test_what_does_not_belong_together_is_refused_and_nothing_is_written(parts, capsys):

@@ -7,8 +7,6 @@ import pytest
 from vlgate.errors import OptionError
 from vlgate.record.folder import read_run
 
-BOTH = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["serial", "xdist"])
-
 BODY = """
 image_names = True
 
@@ -107,7 +105,7 @@ def test_with_the_marker_alone_nothing_else_is_asked_and_no_gate_is_judged(place
     ("marks", "how", "workers"),
     [
         ("shrink", "--require-gates", ()),
-        ("shrink", "CI", ("-n", "2")),
+        pytest.param("shrink", "CI", ("-n", "2"), marks=pytest.mark.slow),
         ("shrink and not foil", "CI", ()),
         ("not foil and (shrink or slow)", "CI", ()),
     ],
@@ -127,6 +125,7 @@ def test_a_search_alone_does_not_pass_if_gates_are_required(place, asked, monkey
         assert place.run(asked.model("True"), "-m", marks, *few, "--no-require-gates").ret == 0
 
 
+@pytest.mark.slow
 def test_a_parallel_run_finds_what_a_serial_one_does(place, asked):
     place.valse(n=12)
     model = asked.model(BLURRED)
@@ -157,25 +156,20 @@ def test_a_case_that_is_wrong_without_a_change_is_not_searched(place, asked):
     assert len(asked.log()) == 8
 
 
-@BOTH
-def test_searches_together_with_other_tests_change_no_figure_and_no_gate(place, asked, workers):
-    place.valse()
-    place.thresholds()
-    result = place.run(asked.model(BLURRED), "-m", "shrink or foil", "--shrink-cases=2", *workers)
+def test_searches_together_with_other_tests_change_no_figure_and_no_gate(data, asked, workers):
+    result = data.run(asked.model(BLURRED), "-m", "shrink or foil", "--shrink-cases=2", *workers)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["valse/existence:record_*: broken by blur with sigma 2 (*", "*41 passed, 2 broken*"])
-    task = place.task()
+    task = data.task()
     assert (task["cases"], task["judged"], task["deselected"]) == (40, 40, 0)
-    assert place.metrics()["gates"][0]["decision"] == "pass"
-    assert len(finds(place)) == 2
-    assert not (place.path / "out/shrunk.html").exists()
-    assert "blur with sigma 2" in (place.path / "out/report.html").read_text()
+    assert data.metrics()["gates"][0]["decision"] == "pass"
+    assert len(finds(data)) == 2
+    assert not (data.path / "out/shrunk.html").exists()
+    assert "blur with sigma 2" in (data.path / "out/report.html").read_text()
 
 
-def test_other_tests_may_be_chosen_by_a_marker_without_a_search(place, right):
-    place.valse()
-    place.thresholds()
-    result = place.run(right, "-m", "foil")
+def test_other_tests_may_be_chosen_by_a_marker_without_a_search(data, right):
+    result = data.run(right, "-m", "foil")
     result.assert_outcomes(passed=41)
     result.stdout.no_fnmatch_line("*smallest changes*")
 

@@ -19,7 +19,10 @@ def match(self, pairs):
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
-@pytest.mark.parametrize(("workers", "expected"), [("0", "as torch likes"), ("2", str(max(1, CORES // 2)))])
+@pytest.mark.parametrize(
+    ("workers", "expected"),
+    [("0", "as torch likes"), pytest.param("2", str(max(1, CORES // 2)), marks=pytest.mark.slow)],
+)
 def test_each_worker_computes_with_its_share_of_the_cores(place, monkeypatch, workers, expected):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     place.valse(4)
