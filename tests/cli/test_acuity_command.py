@@ -55,16 +55,13 @@ def test_an_earlier_release_is_in_the_table(capsys):
         (["--against=nothing"], "cannot be read"),
         (["--batch-size=0"], "expected a number above 0"),
         (["--thresholds=none.toml"], "cannot be read"),
+        (["--model=tiny-lxmrt"], "tiny-lxmert"),
+        *(([f"--faculty={named}"], "known are 'blur', 'clutter',") for named in ("", ",", "noun,")),
     ],
 )
 def test_what_cannot_be_used_ends_with_status_4(arguments, says, capsys):
     assert acuity(*arguments) == 4
     assert says in capsys.readouterr().err
-
-
-def test_an_unknown_model_ends_with_status_4(capsys):
-    assert main(["acuity", "--model=tiny-lxmrt", "--faculty=noun"]) == 4
-    assert "tiny-lxmert" in capsys.readouterr().err
 
 
 def test_a_limit_for_one_chart_asks_for_more_calls_only(capsys):
@@ -75,12 +72,6 @@ def test_a_limit_for_one_chart_asks_for_more_calls_only(capsys):
     assert "fewer" not in said
     assert main(["acuity", "--model=oracle", "--limit=5"]) == 4
     assert "raise --limit, or draw fewer of them with --faculty" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("named", ["", ",", "noun,"])
-def test_an_empty_name_of_a_chart_is_refused_with_the_known_ones(named, capsys):
-    assert main(["acuity", "--model=oracle", f"--faculty={named}"]) == 4
-    assert "known are 'blur', 'clutter'," in capsys.readouterr().err
 
 
 def test_a_model_that_raises_is_named_in_one_line(folder, capsys):

@@ -12,13 +12,6 @@ from vlgate.cli import COMMANDS, main
 ROOT = Path(__file__).parents[2]
 
 
-def test_without_a_command_the_usage_is_shown(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([])
-    assert ended.value.code == 4
-    assert "usage: vlgate" in capsys.readouterr().err
-
-
 def test_help_lists_every_command(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["--help"])
@@ -44,12 +37,6 @@ def test_the_help_of_a_command_tells_its_options(name, capsys):
         "misses": "--slice",
     }
     assert own.get(name, "--out") in capsys.readouterr().out
-
-
-def test_the_version_is_the_packages(capsys):
-    with pytest.raises(SystemExit):
-        main(["--version"])
-    assert capsys.readouterr().out == f"vlgate {__version__}\n"
 
 
 def test_it_is_installed_under_its_name():

@@ -38,36 +38,7 @@ TASKS = {
 """Drawn tasks of every shape, and under which names they are judged: their text-only models need no further scenes."""
 CHECK = Check(name="polarity", outcome="suspect", why="true texts score low", n=64, share=0.1)
 CARD = ModelCard(name="oracle", fingerprint="0a1b", checks=(CHECK,))
-EVERY_KIND = """
-[defaults]
-min_cases = 20
-max_skipped = 0.2
-require = ["valse/foil-it", "valse/relations"]
-must_hold = "held.jsonl"
-[gate."valse/*".acc_r]
-min = 0.4
-why = "the reason"
-[gate."valse/relations".auroc]
-min = 0.1
-max = 0.99
-confidence = 0.99
-[gate."valse/relations".min_pc_pf]
-max = 0.1
-basis = "value"
-[gate."winoground/all".group]
-min = 0.9
-[gate."carets/visual-inv".cons]
-min = 0.5
-[gate."bla/active-passive".set_acc]
-min = 0.3
-[gate."vl-checklist/*".acc_r]
-min = 0.1
-[limit."bla/coordination".set_acc]
-max = 0.999
-[limit."valse/relations".p_c]
-max = 0.1
-model = "lxmert"
-"""
+EVERY_KIND = Path(__file__).with_name("every_kind.toml").read_text()
 COMPARED = """
 [gate."valse/relations".acc_r]
 max_broken = 2

@@ -60,15 +60,18 @@ def test_a_slice_and_a_task_select_cases(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("command", "arguments", "expected"),
     [
-        (["--task=scenes/relation"], "unknown task in --task 'scenes/relation'; did you mean 'scenes/relations'?"),
-        (["--slice=relation"], "--slice relation: has no =; write tag=value"),
-        (["--task=scenes/relations", "--slice=relation=lft"], "unknown slice 'relation=lft'; "),
+        ("misses", ["--task=scenes/relation"], "unknown task in --task 'scenes/relation'; did you mean 'scenes/rel"),
+        ("misses", ["--slice=relation"], "--slice relation: has no =; write tag=value"),
+        ("misses", ["--task=scenes/relations", "--slice=relation=lft"], "unknown slice 'relation=lft'; "),
+        ("show", ["scenes/relations:00"], "unknown case of scenes/relations '00'; did you mean"),
+        ("show", ["scenes/relation:000"], "unknown task 'scenes/relation'; did you mean 'scenes/relations'?"),
+        ("show", ["unraed"], "unknown case 'unraed'; did you mean 'unread'?"),
     ],
 )
-def test_a_wrong_selection_is_refused(folder, capsys, arguments, expected):
-    assert expected in said(capsys, "misses", folder, *arguments, status=4)
+def test_a_wrong_selection_is_refused_with_the_nearest_name(folder, capsys, command, arguments, expected):
+    assert expected in said(capsys, command, folder, *arguments, status=4)
 
 
 def test_a_case_is_shown_with_its_marked_words_and_its_image(folder, tmp_path, capsys):
@@ -90,18 +93,6 @@ def test_images_that_cannot_be_found_are_named(folder, tmp_path, capsys):
     lines = said(capsys, "show", folder, name, "--out", tmp_path / "out")
     assert "cannot be found again" in lines
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("case", "expected"),
-    [
-        ("scenes/relations:00", "unknown case of scenes/relations '00'; did you mean"),
-        ("scenes/relation:000", "unknown task 'scenes/relation'; did you mean 'scenes/relations'?"),
-        ("unraed", "unknown case 'unraed'; did you mean 'unread'?"),
-    ],
-)
-def test_an_unknown_case_is_an_error_with_the_nearest_name(folder, capsys, case, expected):
-    assert expected in said(capsys, "show", folder, case, status=4)
 
 
 def test_a_case_of_several_tasks_needs_its_task(folder, capsys):

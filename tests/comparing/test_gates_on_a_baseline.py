@@ -2,23 +2,15 @@
 
 import json
 import shutil
-from pathlib import Path
 
-import jsonschema
 import pytest
 
-import vlgate
 from tests.plugin.conftest import Workplace
 from vlgate.cli import main
 
-SCHEMA = json.loads((Path(vlgate.__file__).parent / "record/metrics.schema.json").read_text())
-VERDICT = json.loads((Path(vlgate.__file__).parent / "record/verdict.schema.json").read_text())
-
 
 @pytest.fixture
-def place(pytester, monkeypatch):
-    monkeypatch.delenv("VLGATE_DATA", raising=False)
-    monkeypatch.delenv("CI", raising=False)
+def place(pytester):
     return Workplace(pytester)
 
 
@@ -47,8 +39,8 @@ def before(place):
     return place
 
 
-def run(place, broken, *args):
-    return place.run(place.model(worse(broken), f"newer_{len(broken)}"), "--baseline=before", *args)
+def run(place, broken, *args, **how):
+    return place.run(place.model(worse(broken), f"newer_{len(broken)}"), "--baseline=before", *args, **how)
 
 
 def test_the_row_of_a_gate_on_a_count_shows_the_number_that_it_judges(before):
@@ -62,17 +54,11 @@ def test_the_row_of_a_gate_on_a_count_shows_the_number_that_it_judges(before):
         ]
     )
     figures = before.metrics()
-    jsonschema.validate(figures, SCHEMA)
     assert [one.get("counted") for one in figures["gates"]] == [None, 3, 2]
 
 
-def decided(place):
-    return {one["gate"]: one["decision"] for one in place.metrics()["gates"]}
-
-
 def test_what_is_newly_broken_is_counted_named_and_written(before):
-    result = run(before, [1, 5, 9])
-    assert result.ret == 0
+    result = run(before, [1, 5, 9], ret=0)
     result.stdout.fnmatch_lines(
         [
             "compared with *before (older:build): 2 newly broken, 1 fixed, 1 still wrong of 40 cases; 3 have *",
@@ -83,7 +69,6 @@ def test_what_is_newly_broken_is_counted_named_and_written(before):
         ]
     )
     found = before.metrics()
-    jsonschema.validate(found, SCHEMA)
     change = found["baseline"]["tasks"]["valse/existence"]
     assert (change["broken"], change["fixed"]) == (["record_5", "record_9"], ["record_0"])
     assert change["differences"]["acc_r"]["value"] == pytest.approx(-0.025)
@@ -110,31 +95,26 @@ def test_a_gate_on_the_comparison(before, keys, broken, outcome):
     before.thresholds(gate(keys))
     result = run(before, broken)
     name = f"valse/existence:acc_r:{keys.split(' ')[0]}"
-    assert decided(before)[name] == outcome
+    assert before.decisions()[name] == outcome
     assert result.ret == (0 if outcome == "pass" else 1)
-    jsonschema.validate(before.metrics(), SCHEMA)
 
 
 def test_without_a_baseline_such_a_gate_is_inconclusive(before):
     before.thresholds(gate("max_broken = 2"))
-    result = before.run(before.model(worse([]), "newest"))
-    assert result.ret == 1
+    result = before.run(before.model(worse([]), "newest"), ret=1)
     result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r:max_broken: *--baseline DIR"])
 
 
 def test_a_drop_that_the_cases_cannot_show_is_refused_with_the_number_they_need(before):
     before.thresholds(gate("max_drop = 0.02"))
-    result = run(before, [])
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*max_drop = 0.02 cannot be shown by 40 cases: it takes 1,* cases at 80% power*"])
+    run(before, [], ret=4, error="*max_drop = 0.02 cannot be shown by 40 cases: it takes 1,* cases at 80% power*")
     assert not (before.path / "out").exists()
 
 
 @pytest.mark.parametrize("most", [40, 41, 10**9])
 def test_a_number_of_broken_cases_that_no_model_exceeds_is_refused(before, most):
     before.thresholds(gate(f"max_broken = {most}"))
-    result = run(before, list(range(2, 40)))
-    assert result.ret == 4
+    result = run(before, list(range(2, 40)), ret=4)
     result.stderr.fnmatch_lines(
         ["*max_broken = * of 40 cases: every model keeps to it, so nothing is judged; write a *"]
     )
@@ -145,13 +125,13 @@ def test_a_number_that_the_compared_cases_cannot_exceed_is_inconclusive(before):
     before.valse(n=60)
     before.thresholds(gate("max_broken = 45"))
     assert run(before, list(range(60))).ret == 1
-    assert decided(before) == {"valse/existence:acc_r:max_broken": "inconclusive"}
+    assert before.decisions() == {"valse/existence:acc_r:max_broken": "inconclusive"}
 
 
 def test_a_gate_may_hold_a_minimum_and_a_comparison(before):
     before.thresholds(gate("min = 0.1\nmax_broken = 0"))
     run(before, [0, 1])
-    assert decided(before) == {"valse/existence:acc_r": "pass", "valse/existence:acc_r:max_broken": "pass"}
+    assert before.decisions() == {"valse/existence:acc_r": "pass", "valse/existence:acc_r:max_broken": "pass"}
 
 
 @pytest.mark.parametrize(
@@ -168,31 +148,25 @@ def test_a_gate_may_hold_a_minimum_and_a_comparison(before):
 )
 def test_an_earlier_run_that_is_unlike_is_refused_before_the_model_is_loaded(before, change, expected):
     change(before)
-    result = run(before, [])
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --baseline {expected}"])
+    run(before, [], ret=4, error=f"ERROR: --baseline {expected}")
     assert not (before.path / "out").exists()
 
 
 def test_other_ties_are_refused(before):
-    result = run(before, [], "--ties=half")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*was judged with --ties strict, the later run with --ties half*"])
+    run(before, [], "--ties=half", ret=4, error="*was judged with --ties strict, the later run with --ties half*")
 
 
 def test_a_part_of_the_cases_is_compared_and_passes_no_gate(before):
     before.thresholds(gate("max_broken = 5"))
-    result = run(before, [5], "-k=record_5")
-    assert result.ret == 1
-    assert decided(before) == {"valse/existence:acc_r:max_broken": "inconclusive"}
+    run(before, [5], "-k=record_5", ret=1)
+    assert before.decisions() == {"valse/existence:acc_r:max_broken": "inconclusive"}
     assert before.metrics()["baseline"]["tasks"]["valse/existence"]["broken"] == ["record_5"]
 
 
 def test_new_cases_are_named_and_not_compared(before):
     before.valse(n=44)
     before.thresholds(gate("max_broken = 5"))
-    result = run(before, [42])
-    assert result.ret == 0
+    run(before, [42], ret=0)
     [made] = before.metrics()["gates"]
     assert made["why"].endswith("; 4 cases of this run are not in the baseline")
     change = before.metrics()["baseline"]["tasks"]["valse/existence"]
@@ -202,9 +176,7 @@ def test_new_cases_are_named_and_not_compared(before):
 def test_an_incomplete_run_is_no_baseline(before):
     file = before.path / "before/metrics.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "complete": False, "why": "stopped"}))
-    result = run(before, [])
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*the run is incomplete (stopped)*"])
+    run(before, [], ret=4, error="*the run is incomplete (stopped)*")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +192,7 @@ def test_cases_that_must_hold(before, lines, broken, outcome):
     (before.path / "held.jsonl").write_text("\n".join(lines))
     before.thresholds('[defaults]\nmust_hold = "held.jsonl"\n' + gate("min = 0.1"))
     result = run(before, broken)
-    assert decided(before)["run:must_hold"] == outcome
+    assert before.decisions()["run:must_hold"] == outcome
     assert result.ret == (0 if outcome in {"pass", "not run"} else 1)
 
 
@@ -228,9 +200,7 @@ def test_cases_that_must_hold(before, lines, broken, outcome):
 def test_a_line_that_names_no_case_is_refused_with_its_number(before, line):
     (before.path / "held.jsonl").write_text(f'{{"task": "a/b", "case": "c"}}\n{line}\n')
     before.thresholds('[defaults]\nmust_hold = "held.jsonl"\n' + gate("min = 0.1"))
-    result = run(before, [])
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*held.jsonl, record 2: *write one case per line*"])
+    run(before, [], ret=4, error="*held.jsonl, record 2: *write one case per line*")
 
 
 ELSEWHERE = [("valse/existence", "record_5"), ("valse/plurality", "record_7")]
@@ -253,7 +223,7 @@ def test_cases_that_must_hold_without_data(before, capsys, held, args, outcome):
     (before.path / "held.jsonl").write_text("\n".join(lines))
     before.thresholds('[defaults]\nmust_hold = "held.jsonl"\n' + gate("min = 0.1"))
     result = run(before, [], "--health=off", *args)
-    assert decided(before)["run:must_hold"] == outcome
+    assert before.decisions()["run:must_hold"] == outcome
     assert result.ret == (1 if outcome == "inconclusive" else 0)
     judged = ["judge", "out", "--thresholds", "thresholds.toml", "--baseline", "before"]
     required = [] if "--require-gates" in args else ["--no-require-gates"]
@@ -267,7 +237,7 @@ def test_cases_that_must_hold_may_not_be_deselected(before, capsys):
     before.thresholds('[defaults]\nmust_hold = "held.jsonl"\n' + gate("min = 0.1", "valse/plurality"))
     model = before.model(worse([]), "newest")
     result = before.run(model, "--missing-images=skip", "--health=off", "-k", "plurality")
-    assert (decided(before)["run:must_hold"], result.ret) == ("inconclusive", 1)
+    assert (before.decisions()["run:must_hold"], result.ret) == ("inconclusive", 1)
     capsys.readouterr()
     assert main(["judge", "out", "--thresholds", "thresholds.toml"]) == 1
     assert "run:must_hold" in capsys.readouterr().out
@@ -314,7 +284,7 @@ def test_a_run_whose_gates_do_not_pass_is_blessed_only_with_a_reason(before, cap
     assert main(["bless", "out", "--why", "the first release"]) == 0
     record = json.loads((before.path / "baseline/blessed.json").read_text())
     assert (record["why"], record["gates_not_passed"]) == ("the first release", ["valse/existence:acc_r"])
-    assert json.loads((before.path / "baseline/verdict.json").read_text())["verdict"] == "fail"
+    assert before.verdict("baseline")["verdict"] == "fail"
 
 
 def test_a_run_without_a_judged_gate_is_blessed_only_with_a_reason(before, capsys):
@@ -342,16 +312,12 @@ def test_a_suite_without_cases_that_must_hold_is_refused(capsys):
 )
 def test_a_wrong_key_or_value_is_refused(before, keys, expected):
     before.thresholds(gate(keys))
-    result = run(before, [])
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([expected])
+    run(before, [], ret=4, error=expected)
 
 
 def test_a_metric_that_is_no_mean_has_no_comparison(before):
     before.thresholds('[gate."valse/existence".auroc]\nmax_drop = 0.2\n')
-    result = run(before, [])
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*max_drop needs a mean over cases*"])
+    run(before, [], ret=4, error="*max_drop needs a mean over cases*")
 
 
 FIRST = "not compared: first run; vlgate bless keeps it for --baseline"
@@ -367,19 +333,16 @@ def first(place):
     return place
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
 def test_a_first_run_is_not_compared_and_says_so_everywhere(first, workers, capsys):
-    result = first.run(first.model(worse([0, 1]), "older"), "--baseline=first", "--alluredir=allure", *workers)
-    assert result.ret == 0
+    result = first.run(first.model(worse([0, 1]), "older"), "--baseline=first", "--alluredir=allure", *workers, ret=0)
     said = "PASS: older:build may be released: 1 of 1 gate passes, 1 not compared: first run (exit status 0)"
     result.stdout.fnmatch_lines([said, f"not run: {MAX_BROKEN}: {FIRST}"])
     figures = first.metrics()
-    jsonschema.validate(figures, SCHEMA)
     [compared] = [one for one in figures["gates"] if one["gate"] == MAX_BROKEN]
     assert (compared["decision"], compared["why"]) == ("not run", FIRST)
     out = first.path / "out"
-    verdict = json.loads((out / "verdict.json").read_text())
-    jsonschema.validate(verdict, VERDICT)
+    verdict = first.verdict()
     assert (verdict["verdict"], verdict["status"], verdict["run"]["baseline"]) == ("pass", 0, "first")
     assert f"- **not run** `{MAX_BROKEN}`: {FIRST}" in (out / "summary.md").read_text()
     page = (out / "report.html").read_text()
@@ -414,13 +377,12 @@ def test_a_first_run_passes_by_its_other_gates_alone(first, broken, keys, more, 
 def test_a_first_run_with_gates_on_a_comparison_alone_is_not_gated(first, capsys):
     first.thresholds(gate("max_broken = 2"))
     model = first.model(worse([0]), "older")
-    result = first.run(model, "--baseline=first", "--require-gates")
-    assert result.ret == 1
+    result = first.run(model, "--baseline=first", "--require-gates", ret=1)
     why = "*no gate was judged: every gate * compares with an earlier run, and this is the first; add a gate with min*"
     result.stdout.fnmatch_lines([why])
     result = first.run(model, "--baseline=first")
     result.stdout.fnmatch_lines(["NOT GATED: *no gate was judged, 1 not compared: first run (exit status 0)"])
-    assert json.loads((first.path / "out/verdict.json").read_text())["verdict"] == "not gated"
+    assert first.verdict()["verdict"] == "not gated"
     capsys.readouterr()
     assert main(["bless", "out"]) == 4
     assert main(["bless", "out", "--why", "the first one"]) == 0
@@ -428,7 +390,7 @@ def test_a_first_run_with_gates_on_a_comparison_alone_is_not_gated(first, capsys
 
 def test_without_the_word_a_first_run_stays_inconclusive_and_is_blessed_with_a_reason_only(first, capsys):
     assert first.run(first.model(worse([0]), "older")).ret == 1
-    assert decided(first)[MAX_BROKEN] == "inconclusive"
+    assert first.decisions()[MAX_BROKEN] == "inconclusive"
     assert main(["bless", "out"]) == 4
     assert "its gates do not pass" in capsys.readouterr().err
 
@@ -440,13 +402,12 @@ def test_the_command_judge_knows_a_first_run(first, capsys):
     capsys.readouterr()
     assert main([*given, "--baseline=first", "--results=again"]) == 0
     assert f"not run: {MAX_BROKEN}: {FIRST}" in capsys.readouterr().out
-    verdict = json.loads((first.path / "again/verdict.json").read_text())
-    jsonschema.validate(verdict, VERDICT)
+    verdict = first.verdict("again")
     assert (verdict["verdict"], verdict["run"]["baseline"]) == ("pass", "first")
     assert main(["bless", "again"]) == 0
     shutil.copytree(first.path / "baseline", first.path / "first")
     assert main(["judge", "again", "--thresholds", "thresholds.toml", "--baseline=./first", "--results=more"]) == 0
-    assert "baseline" not in json.loads((first.path / "more/verdict.json").read_text())["run"]
+    assert "baseline" not in first.verdict("more")["run"]
     assert main(["judge", "again", "--thresholds", "thresholds.toml", "--baseline=first"]) == 0
 
 
@@ -455,16 +416,15 @@ def test_a_folder_of_that_name_is_compared_with_by_its_path(before, name):
     (before.path / "before").rename(before.path / "first")
     before.thresholds(BOTH)
     result = before.run(before.model(worse([5, 6, 7]), "newer"), f"--baseline={name}")
-    assert (result.ret, decided(before)[MAX_BROKEN]) == (1, "fail")
+    assert (result.ret, before.decisions()[MAX_BROKEN]) == (1, "fail")
     result = before.run(before.model(worse([5, 6, 7]), "newer"), "--baseline=first")
-    assert (result.ret, decided(before)[MAX_BROKEN]) == (0, "not run")
+    assert (result.ret, before.decisions()[MAX_BROKEN]) == (0, "not run")
     result.stdout.fnmatch_lines(["--baseline=first compares with no run; write --baseline=./first to compare with *"])
 
 
 def test_an_ini_file_cannot_say_that_every_run_is_the_first(first):
     (first.path / "pytest.ini").write_text("[pytest]\nvlgate_baseline = first\n")
-    result = first.run(first.model(worse([0]), "older"))
-    assert result.ret == 4
+    result = first.run(first.model(worse([0]), "older"), ret=4)
     result.stderr.fnmatch_lines(["*vlgate_baseline = first: *write --baseline=first on the command line*"])
 
 

@@ -64,14 +64,23 @@ class Workplace:
         (self.path / f"{name}.py").write_text(source)
         return f"--model={name}:build"
 
-    def run(self, *args, data=True, subprocess=False, overwrite=True, model="bag-of-words"):
-        """Start the suite; ``model`` is for tests that name none, None for the default model."""
+    def run(
+        self, *args, data=True, subprocess=False, overwrite=True, model="bag-of-words", ret=None, says="", error=""
+    ):
+        """Start the suite; ``model`` is for tests that name none, None for the default model.
+
+        ``ret``: the exit status that it must have, if any. ``says``: a line of its output; ``error``: one of its errors.
+        """
         where = ["--overwrite"] if overwrite else []
         where += ["--data=data"] if data else []
         start = self.pytester.runpytest_subprocess if subprocess else self.pytester.runpytest_inprocess
         named = any(str(arg).startswith("--model") for arg in args) or model is None
         where += [] if named else [f"--model={model}"]
-        return start("--pyargs", "tests_vl", "--results=out", *where, *args)
+        result = start("--pyargs", "tests_vl", "--results=out", *where, *args)
+        assert ret is None or result.ret == ret
+        result.stdout.fnmatch_lines([says] if says else [])
+        result.stderr.fnmatch_lines([error] if error else [])
+        return result
 
     def metrics(self, folder="out"):
         return self._valid("metrics", folder)

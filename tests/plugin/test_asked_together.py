@@ -57,8 +57,7 @@ GATES = "".join(
 def test_the_same_gates_judge_a_model_that_sees_both_images(place, cases):
     cases()
     place.thresholds(GATES)
-    result = place.run(place.model(COMPARE), "--ask=together")
-    assert result.ret == 0
+    result = place.run(place.model(COMPARE), "--ask=together", ret=0)
     result.stdout.fnmatch_lines(["PASS: *3 of 3 gates pass*", "*asked with their images together*mine/crossed, mine/*"])
     metrics = place.metrics()
     assert "compare(): several images in one prompt" in metrics["model"]["adapters"]["Compare"]
@@ -80,8 +79,7 @@ def test_a_model_that_names_a_position_passes_no_gate(place, cases):
     cases()
     place.thresholds(GATES)
     first = "def answer(self, questions):\n    return [q.choices[0] for q in questions]\ncompare = answer"
-    result = place.run(place.model(first), "--ask=together")
-    assert result.ret == 1
+    place.run(place.model(first), "--ask=together", ret=1)
     assert {gate["decision"] for gate in place.metrics()["gates"]} == {"fail"}
     assert place.task("mine/swap")["metrics"]["image"]["value"] == 0.0
 

@@ -38,9 +38,7 @@ USAGE = pytest.ExitCode.USAGE_ERROR
 def test_an_option_that_cannot_be_used_ends_the_run_before_it_begins(place, option, says):
     place.valse(n=2)
     (place.path / "my_file").write_text("in the way")
-    result = place.run(option)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines([says])
+    place.run(option, ret=4, error=says)
 
 
 @pytest.mark.parametrize(
@@ -55,9 +53,7 @@ def test_an_option_that_cannot_be_used_ends_the_run_before_it_begins(place, opti
 def test_a_threshold_that_cannot_be_used_ends_the_run_before_it_begins(place, right, text, says, workers):
     place.valse(n=2)
     place.thresholds(text)
-    result = place.run(right, *workers)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines([f"ERROR: *thresholds.toml{says}"])
+    place.run(right, *workers, ret=4, error=f"ERROR: *thresholds.toml{says}")
 
 
 @pytest.fixture
@@ -88,9 +84,7 @@ NO_FOLDER = "(no data folder was given*--data DIR or VLGATE_DATA)"
     ids=["folder", "suite", "protocol", "model", "no folder", "no folder and a suite", "a misspelled benchmark"],
 )
 def test_a_gate_on_a_task_of_ones_own_hides_no_other_mistake(own_cases, options, says):
-    result = own_cases.run(*options, data=False)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines([says])
+    own_cases.run(*options, data=False, ret=4, error=says)
 
 
 @pytest.mark.parametrize("option", ["--suite=mine/swap, valse/existence", "--suite= mine/swap ,"])
@@ -106,16 +100,13 @@ def test_spaces_around_the_commas_of_an_option_do_not_matter(own_cases, right, o
 def test_a_json_that_is_cut_off_is_named(place, right):
     file = place.valse(n=4)
     file.write_text(file.read_text()[:-40])
-    result = place.run(right)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines(["ERROR: *existence.json*"])
+    place.run(right, ret=4, error="ERROR: *existence.json*")
 
 
 def test_a_missing_json_is_not_a_task_of_the_run(place, right):
     place.valse(n=4, file="plurals.json")
     place.thresholds('[gate."valse/existence".acc_r]\nmin = 0.5\n')
-    result = place.run(right, "--missing-images=skip")
-    assert result.ret == 0
+    result = place.run(right, "--missing-images=skip", ret=0)
     assert list(place.metrics()["tasks"]) == ["valse/plurality"]
     result.stdout.fnmatch_lines(["not run: valse/existence:acc_r: none of its tasks is in this run"])
 
@@ -124,9 +115,7 @@ def test_a_missing_json_is_not_a_task_of_the_run(place, right):
 def test_a_record_without_a_field_is_named(place, right, field):
     place.valse(n=4, change=lambda i, record: record.pop(field) if i == 2 else None)
     place.thresholds()
-    result = place.run(right)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([f"*1 of its records cannot be read (record_2: *{field}*"])
+    place.run(right, ret=1, says=f"*1 of its records cannot be read (record_2: *{field}*")
     assert place.task()["left_out"]["record that cannot be read"] == 1
     [gate] = place.metrics()["gates"]
     assert gate["why"].startswith("1 of 4 cases are skipped or lost to records that cannot be read, more than max_skip")
@@ -159,13 +148,11 @@ def looks(place):
 @pytest.mark.parametrize("items", ["pair", "batch"])
 def test_a_missing_image_affects_its_own_cases_only_and_is_skipped_on_request(data, looks, items):
     (data.path / "data/images/vg/103.jpg").unlink()
-    result = data.run(looks, f"--items={items}")
-    assert result.ret == 1
+    result = data.run(looks, f"--items={items}", ret=1)
     assert (data.task()["judged"], data.task()["unscored"]) == (38, 2)
     result.stdout.fnmatch_lines(["*record_6*v7w_103.jpg*images/vg*--missing-images skip*"])
     assert data.metrics()["gates"][0]["why"] == "2 of 40 cases are unscored"
-    result = data.run(looks, f"--items={items}", "--missing-images=skip")
-    assert result.ret == 0
+    result = data.run(looks, f"--items={items}", "--missing-images=skip", ret=0)
     assert (data.task()["judged"], data.task()["skipped"]) == (38, 2)
     result.stdout.fnmatch_lines(["skipped: 2 cases in valse/existence (first: image 'v7w_103.jpg': not found)"])
 
@@ -174,8 +161,7 @@ def test_a_missing_image_affects_its_own_cases_only_and_is_skipped_on_request(da
 def test_a_broken_image_is_not_a_missing_one(data, looks, cut):
     file = data.path / "data/images/vg/103.jpg"
     file.write_bytes(file.read_bytes()[:300] if cut else b"not an image at all")
-    result = data.run(looks, "--missing-images=skip", "--items=batch")
-    assert result.ret == 1
+    result = data.run(looks, "--missing-images=skip", "--items=batch", ret=1)
     assert (data.task()["judged"], data.task()["unscored"], data.task()["skipped"]) == (38, 2, 0)
     result.stdout.fnmatch_lines(["2 of 40 cases could not be scored", "*record_6*103.jpg*"])
 
@@ -206,9 +192,7 @@ SEVEN = "any('There are 7 dogs.' == pair.text for pair in pairs)"
 )
 def test_a_model_that_fails_on_one_batch_fails_that_test_and_the_gate(data, body, says, workers):
     model = data.model(f"def match(self, pairs):\n    {body}")
-    result = data.run(model, *workers)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([says])
+    data.run(model, *workers, ret=1, says=says)
     assert (data.task()["judged"], data.task()["unscored"]) == (39, 1)
     assert data.metrics()["gates"][0]["decision"] == "inconclusive"
 
@@ -216,9 +200,7 @@ def test_a_model_that_fails_on_one_batch_fails_that_test_and_the_gate(data, body
 def test_a_worker_that_is_killed_loses_only_what_it_ran(data):
     kill = f"if {SEVEN}: os.kill(os.getpid(), 9)\n    return {SHORTER}"
     model = data.model(f"def match(self, pairs):\n    {kill}")
-    result = data.run(model, "-n", "2")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["*worker 'gw?' crashed while running*record_7*"])
+    result = data.run(model, "-n", "2", ret=1, says="*worker 'gw?' crashed while running*record_7*")
     assert (data.task()["judged"], data.task()["unscored"]) == (39, 1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - inconclusive*"])
     assert not data.metrics()["complete"]
@@ -232,7 +214,6 @@ def test_a_replay_without_a_row_leaves_the_case_unscored(place):
         '{"image": "v7w_100.jpg", "text": "There are no 0 dogs.", "score": 1.0}',
     ]
     (place.path / "replies.jsonl").write_text("\n".join(rows) + "\n")
-    result = place.run("--model=replay:replies.jsonl")
-    assert result.ret == 1
+    result = place.run("--model=replay:replies.jsonl", ret=1)
     assert (place.task()["judged"], place.task()["unscored"]) == (1, 2)
     result.stdout.fnmatch_lines(["*record_1*replies.jsonl*"])

@@ -64,8 +64,7 @@ def test_a_part_of_it_is_there(data):
     model = data.model(MODEL)
     run(data, model, "--cache=kept", "--limit=15")
     asked(data)
-    whole = run(data, model, "--cache=kept")
-    assert whole.ret == 0
+    run(data, model, "--cache=kept", ret=0)
     assert contents(data)["cache"]["asked"] == 50
     half = contents(data)
     run(data, model, "--cache=off")
@@ -79,8 +78,7 @@ def test_a_killed_run_goes_on_where_it_was(data, monkeypatch):
     undisturbed = contents(data)
     asked(data)
     monkeypatch.setenv("DIE_AT", "8")
-    killed = run(data, model, "--cache=kept", "--batch-size=4", subprocess=True)
-    assert killed.ret == -9
+    run(data, model, "--cache=kept", "--batch-size=4", subprocess=True, ret=-9)
     assert sum(asked(data)) == 32
     monkeypatch.delenv("DIE_AT")
     assert run(data, model, "--cache=kept", "--batch-size=4").ret == 0
@@ -167,8 +165,7 @@ def test_a_model_without_a_fingerprint_is_not_cached(data):
 
 def test_a_cache_that_cannot_be_used_costs_a_line(data):
     (data.path / "kept" / NAME).mkdir(parents=True)
-    result = run(data, data.model(MODEL), "--cache=kept")
-    assert result.ret == 0
+    result = run(data, data.model(MODEL), "--cache=kept", ret=0)
     result.stdout.fnmatch_lines([f"cache: {data.path / 'kept'} cannot be used (*), so the model is asked everything"])
 
 
@@ -179,8 +176,7 @@ def test_a_damaged_cache_costs_a_line(data):
     (data.path / "kept" / NAME).write_bytes(b"garbage" * 5000)
     for end in ("-wal", "-shm"):
         Path(f"{data.path / 'kept' / NAME}{end}").unlink(missing_ok=True)
-    result = run(data, model, "--cache=kept")
-    assert result.ret == 0
+    result = run(data, model, "--cache=kept", ret=0)
     line = "cache: * was damaged (file is not a database): set aside as *, and its requests asked again"
     result.stdout.fnmatch_lines([line])
     assert {**contents(data), "cache": 0} == {**first, "cache": 0}
@@ -194,8 +190,7 @@ def test_the_variable_names_the_cache(data, monkeypatch):
 
 @pytest.mark.parametrize("value", ["0", "much", "-5GB", "5"])
 def test_a_limit_that_is_none(data, value):
-    result = run(data, data.model(MODEL), f"--cache-limit={value}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result = run(data, data.model(MODEL), f"--cache-limit={value}", ret=4)
     result.stderr.fnmatch_lines([f"ERROR: --cache-limit={value}: expected a size of at least 10.0 MB, such as *"])
 
 
@@ -214,14 +209,10 @@ def test_replies_that_made_room_are_counted(data, monkeypatch):
 def test_a_file_is_no_cache(data, named, monkeypatch):
     (data.path / "kept").write_text("a file where the folder should be")
     says = f"{data.path / 'kept'} is a file, not a folder; name a folder, or off"
-    result = run(data, data.model(MODEL), f"--cache={named}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: --cache={named}: {says}"])
+    run(data, data.model(MODEL), f"--cache={named}", ret=4, error=f"ERROR: --cache={named}: {says}")
     monkeypatch.setenv("VLGATE_CACHE", named)
     run(data, data.model(MODEL)).stderr.fnmatch_lines([f"ERROR: VLGATE_CACHE={named}: {says}"])
 
 
 def test_an_empty_value_names_no_cache(data):
-    result = run(data, data.model(MODEL), "--cache=")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --cache=: expected DIR|off, but a value is empty; *"])
+    run(data, data.model(MODEL), "--cache=", ret=4, error="ERROR: --cache=: expected DIR|off, but a value is empty; *")

@@ -22,16 +22,14 @@ def match(self, pairs):
 def test_it_counts_cases_in_every_mode(place, how):
     place.valse(40)
     place.thresholds('[gate."valse/existence".acc_r]\nmin = 0.1\n')
-    result = place.run(place.model(HALF), *how, "-q")
-    assert result.ret == 0
+    result = place.run(place.model(HALF), *how, "-q", ret=0)
     result.stdout.fnmatch_lines(["PASS: my_model:build may be released: 1 of 1 gate passes (exit status 0)"])
     result.stdout.fnmatch_lines(["40 cases: 20 right, 20 missed", "21 passed, 20 missed in *"])
 
 
 def test_tests_that_fail_although_the_gates_pass_are_in_the_decision(data, right):
     (data.path / "test_mine.py").write_text("def test_mine():\n    assert 0\n")
-    result = data.run(right, "test_mine.py")
-    assert result.ret == 1
+    result = data.run(right, "test_mine.py", ret=1)
     result.stdout.fnmatch_lines(
         ["FAIL: right_model:build may not be released: 1 of 1 gate passes, but a test that is not a gate fails (exit*)"]
     )

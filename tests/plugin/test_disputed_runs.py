@@ -47,8 +47,7 @@ def test_disputes_are_applied_and_counted_everywhere(place, right):
 def test_an_unknown_case_refuses_the_run(place, right):
     place.valse(40)
     write(place, {"case": "record_33", "claim": "wrong"}, {"case": "rekord_7", "claim": "wrong"})
-    result = place.run(right, "--disputes=disputes.jsonl")
-    assert result.ret == 4
+    result = place.run(right, "--disputes=disputes.jsonl", ret=4)
     result.stderr.fnmatch_lines(
         ["*disputes.jsonl, record on line 2: valse/existence has no case 'rekord_7'; did you mean 'record_7'? (*"]
     )
@@ -77,8 +76,7 @@ def test_more_disputes_than_allowed_make_a_gate_inconclusive(place, right, lines
     write(place, *lines)
     swapped = all(line["claim"] == "swapped" for line in lines)
     model = place.model("def match(self, pairs):\n    return np.array([float(len(p.text)) for p in pairs])", "other")
-    result = place.run(model if swapped else right, "--disputes=disputes.jsonl", "--health=off")
-    assert result.ret == (1 if said else 0)
+    place.run(model if swapped else right, "--disputes=disputes.jsonl", "--health=off", ret=1 if said else 0)
     assert said in place.metrics()["gates"][0]["why"]
     again = judge_again(read_run(place.path / "out", "out"), place.path / "thresholds.toml", require_gates=False)
     assert said in again.decisions[0].why

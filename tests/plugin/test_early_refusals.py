@@ -19,9 +19,7 @@ def model(place):
 def test_a_run_with_few_images_is_refused_before_the_model_is_loaded(place, model, workers):
     place.valse(n=40, images=False)
     place.image("vg/100.jpg")
-    result = place.run(model, *workers)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: 2 of 40 cases have their image: *--missing-images skip*"])
+    result = place.run(model, *workers, ret=4, error="ERROR: 2 of 40 cases have their image: *--missing-images skip*")
     result.stderr.fnmatch_lines(["*valse/existence: 2 of 40 cases have their image"])
     assert not (place.path / "loaded").exists()
 
@@ -53,9 +51,7 @@ def test_a_list_of_the_tests_needs_no_images(place, model):
 @pytest.mark.usefixtures("model")
 def test_every_model_refuses_an_unknown_device_or_dtype(place, named, option, expected):
     place.valse(n=4)
-    result = place.run(f"--model={named}", option)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: {option[2:].split('=')[0]}={expected}"])
+    place.run(f"--model={named}", option, ret=4, error=f"ERROR: {option[2:].split('=')[0]}={expected}")
     assert not (place.path / "loaded").exists()
 
 
@@ -63,14 +59,10 @@ def test_every_model_refuses_an_unknown_device_or_dtype(place, named, option, ex
 @pytest.mark.usefixtures("model")
 def test_a_module_without_a_callable_is_told_how_to_write_it(place, named):
     place.valse(n=4)
-    result = place.run(f"--model={named}")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*did you mean 'my_model:build'?"])
+    result = place.run(f"--model={named}", ret=4, error="*did you mean 'my_model:build'?")
     assert "bag-of-words" not in result.stderr.str()
 
 
 def test_a_folder_within_the_data_folder_leads_to_its_parent(place, model):
     file = place.valse(n=4)
-    result = place.run(model, f"--data={file.parent}", data=False)
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"*did you mean --data {place.path / 'data'}?"])
+    place.run(model, f"--data={file.parent}", data=False, ret=4, error=f"*did you mean --data {place.path / 'data'}?")

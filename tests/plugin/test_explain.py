@@ -99,8 +99,7 @@ def test_the_explanations_of_an_earlier_run_are_refused_or_removed(place, model)
     for name in ("report.html", "cases.parquet", "predictions.parquet", "summary.md", "environment.json"):
         (place.path / "out" / name).unlink()
     (place.path / "out/explanations/mine.txt").write_text("kept")
-    refused = place.run(model, overwrite=False)
-    assert refused.ret == 4
+    place.run(model, overwrite=False, ret=4)
     place.run(model)
     assert list(files(place)) == ["mine.txt"]
 
@@ -117,17 +116,14 @@ def test_a_model_that_fails_in_the_explanations_costs_nothing_else(place):
 
 @pytest.mark.parametrize("value", ["-1", "many"])
 def test_a_value_that_is_no_number_of_cases_is_refused(place, model, value):
-    result = place.run(model, f"--explain={value}")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines([f"*--explain={value}: expected a whole number, 0 for none"])
+    place.run(model, f"--explain={value}", ret=4, error=f"*--explain={value}: expected a whole number, 0 for none")
 
 
 def test_ctrl_c_in_the_explanations_leaves_an_incomplete_run_with_its_figures(place):
     place.thresholds()
     body = BODY.format(log=str(place.path / "log.txt"))
     body = body.replace("dark =", "exec('raise KeyboardInterrupt' if '#' in pair.image.key else '')\n    dark =")
-    result = place.run(place.model(body, name="stopped_model"), "--explain=1")
-    assert result.ret == 2
+    place.run(place.model(body, name="stopped_model"), "--explain=1", ret=2)
     figures = place.metrics()
     assert not figures["complete"]
     assert "the run was interrupted" in figures["why"]

@@ -32,8 +32,7 @@ def test_a_second_test_of_the_same_cases_fails_the_run(data, wrong, workers):
         "    replies = {r: replace(p, score=-p.score) for r, p in score(model, batch).items()}\n"
         "    ledger.record(judge(batch, replies))\n"
     )
-    result = data.run(wrong, "test_flattering.py", *workers)
-    assert result.ret == 1
+    result = data.run(wrong, "test_flattering.py", *workers, ret=1)
     result.stdout.fnmatch_lines(["*valse/existence:asked-once: two tests ask the same cases*"])
 
 
@@ -77,8 +76,7 @@ def test_a_model_that_abstains_does_not_choose_what_it_is_graded_on(place):
     def accepts(self, pairs):
         return np.array([1.0 if int(pair.text.split()[-2]) < 35 else np.nan for pair in pairs])
     """
-    result = place.run(place.model(body.replace("\n    ", "\n")))
-    assert result.ret == 1
+    place.run(place.model(body.replace("\n    ", "\n")), ret=1)
     assert "35 of 40 judged cases" in place.metrics()["gates"][0]["why"]
 
 
@@ -86,9 +84,7 @@ def test_a_model_that_abstains_does_not_choose_what_it_is_graded_on(place):
 def test_a_decision_threshold_that_is_not_a_number_is_refused(place, threshold):
     place.valse()
     model = place.model(f"decision_threshold = {threshold}\ndef match(self, pairs):\n    return np.zeros(len(pairs))")
-    result = place.run(model)
-    assert result.ret == 4
-    result.stdout.fnmatch_lines(["*decision_threshold=*make it a finite number*"])
+    place.run(model, ret=4, says="*decision_threshold=*make it a finite number*")
 
 
 def test_no_file_of_an_earlier_run_remains_if_a_run_crashes(data, right):
@@ -126,8 +122,7 @@ def test_a_reversed_score_fails_the_run_by_its_own_name(place, workers):
         "def build():\n"
         "    return Reversed()\n"
     )
-    result = place.run("--model=reversed_model:build", "--suite=scenes/foil-it", *workers, data=False)
-    assert result.ret == 1
+    result = place.run("--model=reversed_model:build", "--suite=scenes/foil-it", *workers, data=False, ret=1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::model:polarity - inconclusive: *"])
     assert [check["outcome"] for check in place.metrics()["model"]["checks"]] == ["suspect", "ok", "ok"]
 
@@ -135,8 +130,7 @@ def test_a_reversed_score_fails_the_run_by_its_own_name(place, workers):
 def test_answers_that_cannot_be_read_are_wrong_and_counted_and_can_be_gated(place):
     place.thresholds('[gate."scenes/negation-dir".c_acc]\nmin = 0.2\n[gate."scenes/negation-dir".read]\nmin = 0.5\n')
     model = place.model("def answer(self, questions):\n    return ['maybe ' + q.question for q in questions]")
-    result = place.run(model, "--suite=scenes/negation-dir", "--limit=40", data=False)
-    assert result.ret == 1
+    result = place.run(model, "--suite=scenes/negation-dir", "--limit=40", data=False, ret=1)
     task = place.task("scenes/negation-dir")
     assert (task["judged"], task["unscored"], task["unread"]) == (40, 0, 40)
     assert [task["metrics"][name]["value"] for name in ("c_acc", "read")] == [0.0, 0.0]
@@ -157,8 +151,7 @@ def test_answers_that_cannot_be_read_are_wrong_and_counted_and_can_be_gated(plac
 def test_odd_strings_do_not_stop_the_workers(place, reply):
     place.thresholds('[gate."scenes/order-inv".c_acc]\nmin = 0.5\n')
     model = place.model(f"def answer(self, questions):\n    return [{reply}] * len(questions)")
-    result = place.run(model, "--suite=scenes/order-inv", "--limit=4", "-n", "2", data=False)
-    assert result.ret == 1
+    place.run(model, "--suite=scenes/order-inv", "--limit=4", "-n", "2", data=False, ret=1)
     assert place.task("scenes/order-inv")["cases"] == 4
 
 

@@ -7,16 +7,14 @@ import pytest
 
 
 def test_a_model_that_is_right_passes(data, right, workers):
-    result = data.run(right, *workers)
-    assert result.ret == 0
+    result = data.run(right, *workers, ret=0)
     result.assert_outcomes(passed=41)
     assert data.task()["metrics"]["acc_r"]["value"] == 1.0
     assert data.metrics()["gates"][0]["decision"] == "pass"
 
 
 def test_a_gate_that_fails_fails_the_run_by_its_own_name(data, wrong, workers):
-    result = data.run(wrong, *workers, "--junitxml=junit.xml", "--alluredir=allure")
-    assert result.ret == 1
+    result = data.run(wrong, *workers, "--junitxml=junit.xml", "--alluredir=allure", ret=1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - fail: acc_r is 0.0000*"])
     result.stdout.fnmatch_lines(["*1 failed, 40 missed in*"])
     cases = ET.parse(data.path / "junit.xml").getroot().iter("testcase")
@@ -36,9 +34,7 @@ def test_a_gate_that_fails_fails_the_run_by_its_own_name(data, wrong, workers):
 def test_missed_cases_alone_do_not_fail_a_run(place, wrong):
     place.valse()
     place.thresholds('[gate."scenes/foil-it".acc_r]\nmin = 0.9\n')
-    result = place.run(wrong)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["*40 missed*"])
+    place.run(wrong, ret=0, says="*40 missed*")
     assert place.metrics()["gates"][0]["decision"] == "not run"
 
 
@@ -50,8 +46,7 @@ def test_a_verbose_run_names_the_missed_and_the_gates(place, wrong):
 
 
 def test_a_run_without_junit_allure_or_xdist_is_the_same_run(data, wrong):
-    result = data.run(wrong, "-p", "no:xdist", "-p", "no:allure_pytest", "-p", "no:junitxml", subprocess=True)
-    assert result.ret == 1
+    result = data.run(wrong, "-p", "no:xdist", "-p", "no:allure_pytest", "-p", "no:junitxml", subprocess=True, ret=1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r*"])
 
 
@@ -81,17 +76,14 @@ def test_every_kind_of_run_gives_the_same_bytes(place, monkeypatch):
 
 
 def test_a_part_of_a_task_cannot_pass_its_gate(data, right):
-    result = data.run(right, "-k", "record_1")
-    assert result.ret == 1
+    result = data.run(right, "-k", "record_1", ret=1)
     assert (data.task()["cases"], data.task()["deselected"]) == (11, 29)
     result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r: 29 of the task's 40 cases were deselected"])
 
 
 def test_another_capability_alone_runs_no_gate_of_this_one(data, wrong):
-    result = data.run(wrong, "-m", "foil")
-    assert result.ret == 1
-    result = data.run(wrong, "-m", "compositional")
-    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    data.run(wrong, "-m", "foil", ret=1)
+    data.run(wrong, "-m", "compositional", ret=pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 def test_a_run_that_ends_early_cannot_pass(data):
@@ -103,18 +95,14 @@ def test_a_run_that_ends_early_cannot_pass(data):
             return np.array([-float(len(pair.text)) for pair in pairs])
         """.replace("\n        ", "\n")
     )
-    result = data.run(model, "-x")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - inconclusive: *"])
+    data.run(model, "-x", ret=1, says="FAILED thresholds.toml::valse/existence:acc_r - inconclusive: *")
     assert data.task()["unscored"] > 1
 
 
 def test_tasks_that_a_full_run_requires(place, right):
     place.valse()
     place.thresholds('[defaults]\nrequire = ["valse/ex*", "valse/plurality"]\n')
-    result = place.run(right)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/plurality:required - fail: *"])
+    place.run(right, ret=1, says="FAILED thresholds.toml::valse/plurality:required - fail: *")
     assert place.run(right, "--suite=valse/existence").ret == 0
 
 

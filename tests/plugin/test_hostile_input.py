@@ -30,22 +30,17 @@ def data(place):
 )
 def test_a_thresholds_file_that_no_one_wrote_by_hand_is_refused(data, right, text, says):
     (data.path / "thresholds.toml").write_text(text)
-    result = data.run(right)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines([f"ERROR: *thresholds.toml: {says}"])
+    data.run(right, ret=4, error=f"ERROR: *thresholds.toml: {says}")
 
 
 def test_a_pipe_in_place_of_cases_is_refused(data, right):
     os.mkfifo(data.path / "data" / "cases.jsonl")
-    result = data.run(right)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines(["ERROR: *cases.jsonl*not a regular file*"])
+    data.run(right, ret=4, error="ERROR: *cases.jsonl*not a regular file*")
 
 
 def test_strings_in_an_object_array_are_not_numbers(data):
     body = "def match(self, pairs):\n    return np.array([str(len(pair.text)) for pair in pairs], dtype=object)"
-    result = data.run(data.model(body))
-    assert result.ret == 1
+    result = data.run(data.model(body), ret=1)
     assert data.task()["unscored"] == 4
     result.stdout.fnmatch_lines(["*match() of the model * returned *str*"])
 

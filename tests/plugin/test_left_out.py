@@ -32,8 +32,7 @@ def test_a_task_that_was_left_out_as_a_whole_is_inconclusive(two_tasks, right, w
         )
     if how == "PYTEST_ADDOPTS":
         monkeypatch.setenv("PYTEST_ADDOPTS", "-k existence")
-    result = two_tasks.run(right, *(["-k", "existence"] if how == "-k" else []), *workers)
-    assert result.ret == 1
+    result = two_tasks.run(right, *(["-k", "existence"] if how == "-k" else []), *workers, ret=1)
     assert two_tasks.decisions() == {"valse/existence:acc_r": "pass", "valse/plurality:acc_r": "inconclusive"}
     result.stdout.fnmatch_lines(["inconclusive: valse/plurality:acc_r: none of 40 cases was judged*40 deselected*"])
 
@@ -51,16 +50,14 @@ def test_the_last_failed_tests_alone_do_not_pass(place, monkeypatch):
     monkeypatch.setenv("FAIL", "1")
     assert place.run(model, "--suite=valse/existence").ret == 1
     monkeypatch.delenv("FAIL")
-    result = place.run(model, "--lf")
-    assert result.ret == 1
+    place.run(model, "--lf", ret=1)
     assert place.decisions()["valse/plurality:acc_r"] == "inconclusive"
     assert place.decisions()["valse/existence:acc_r"] == "inconclusive"
 
 
 def test_the_suite_deselected_in_favour_of_other_tests_does_not_pass(two_tasks, right, workers):
     (two_tasks.path / "test_own.py").write_text("def test_own():\n    pass\n")
-    result = two_tasks.run(right, "test_own.py", "-k", "test_own", *workers)
-    assert result.ret == 1
+    result = two_tasks.run(right, "test_own.py", "-k", "test_own", *workers, ret=1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - inconclusive: none of 40*"])
 
 
@@ -69,8 +66,7 @@ def test_a_required_task_that_was_left_out_is_inconclusive_without_a_gate(two_ta
         '[defaults]\nrequire = ["valse/ex*", "valse/plurality"]\n[gate."valse/existence".acc_r]\nmin = 0.5\n'
     )
     assert two_tasks.run(right).ret == 0
-    result = two_tasks.run(right, "-k", "existence")
-    assert result.ret == 1
+    result = two_tasks.run(right, "-k", "existence", ret=1)
     assert two_tasks.decisions() == {"valse/plurality:required": "inconclusive", "valse/existence:acc_r": "pass"}
     result.stdout.fnmatch_lines(["*valse/plurality:required*40 of its 40 cases were deselected*"])
 
@@ -95,8 +91,7 @@ def test_a_run_without_a_judged_gate_fails_if_gates_are_required(place, right, m
     (place.path / "pytest.ini").write_text(f"[pytest]\n{ini}")
     if "ci" in how:
         monkeypatch.setenv("CI", how["ci"])
-    result = place.run(right, *how.get("args", "").split())
-    assert result.ret == status
+    result = place.run(right, *how.get("args", "").split(), ret=status)
     said = "thresholds.toml::run:require-gates - inconclusive: no gate was judged" in result.stdout.str()
     assert said == bool(status)
 
@@ -138,8 +133,7 @@ def test_skipped_cases_make_a_gate_inconclusive(place):
     place.thresholds()
     for name in ("101", "102"):  # two records each
         (place.path / "data" / "images" / "vg" / f"{name}.jpg").unlink()
-    result = place.run(looking, "--missing-images=skip")
-    assert result.ret == 1
+    result = place.run(looking, "--missing-images=skip", ret=1)
     result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r: 4 of 40 cases are skipped*max_skipped = 0.05"])
     place.thresholds('[gate."valse/*".acc_r]\nmin = 0.5\nmax_skipped = 0.1\n')
     assert place.run(looking, "--missing-images=skip").ret == 0
@@ -151,9 +145,7 @@ def test_copies_of_one_case_are_one_case(place, right):
 
     place.valse(change=same)
     place.thresholds()
-    result = place.run(right)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["inconclusive: valse/existence:acc_r: only 1 of 40 cases have different requests*"])
+    place.run(right, ret=1, says="inconclusive: valse/existence:acc_r: only 1 of 40 cases have different requests*")
 
 
 def _same(place, change=None):
@@ -235,8 +227,7 @@ QUICK = ["other-names", "other-files"]
 )
 def test_copies_of_one_image_are_one_case(place, right, how):
     COPIES[how](place)
-    result = place.run(right, "--health=off")
-    assert result.ret == 1
+    result = place.run(right, "--health=off", ret=1)
     named = "record_1, record_2, record_3 and 36 more ask what other cases ask, of images that look the same"
     result.stdout.fnmatch_lines([f"*: only 1 of 40 cases have different requests, fewer than min_cases = 30: {named}"])
     judged = ["judge", "out", "--thresholds", "thresholds.toml", "--no-require-gates"]
@@ -275,8 +266,7 @@ def test_images_are_compared_only_if_the_texts_are_too_few(place, right):
 
 @pytest.mark.parametrize(("ties", "status"), [("half", 0), ("credit", 1)])
 def test_gates_name_the_rule_for_ties(data, right, ties, status):
-    result = data.run(right, f"--ties={ties}")
-    assert result.ret == status
+    data.run(right, f"--ties={ties}", ret=status)
     [gate] = data.metrics()["gates"]
     assert f"--ties {ties}" in gate["why"]
     assert gate["decision"] == ("pass" if ties == "half" else "inconclusive")

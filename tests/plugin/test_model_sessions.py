@@ -19,8 +19,7 @@ def match(self, pairs):
 
 
 def test_after_an_interruption_nothing_more_is_asked(data):
-    result = data.run(data.model(INTERRUPTED), "--batch-size=8", "--items=batch", "--device=cpu", subprocess=True)
-    assert result.ret == 2
+    data.run(data.model(INTERRUPTED), "--batch-size=8", "--items=batch", "--device=cpu", subprocess=True, ret=2)
     assert (data.path / "calls").read_text() == "1"
 
 
@@ -61,8 +60,7 @@ def match(self, pairs):
 
 @pytest.mark.parametrize(("workers", "status"), [("0", 0), pytest.param("1", 0, marks=pytest.mark.slow), ("2", 1)])
 def test_workers_that_load_different_models_leave_the_run_inconclusive(data, workers, status):
-    result = data.run(data.model(OTHER_WEIGHTS), "--device=cpu", "-n", workers)
-    assert result.ret == status
+    data.run(data.model(OTHER_WEIGHTS), "--device=cpu", "-n", workers, ret=status)
     found = {gate["gate"]: gate["decision"] for gate in data.metrics()["gates"]}
     assert found["valse/existence:acc_r"] == "pass"
     assert found.get("model:same-model") == (None if status == 0 else "inconclusive")

@@ -36,8 +36,7 @@ def test_a_complete_run_says_so(data, right):
     ids=["skip", "xfail", "fail", "base", "generator-exit", "mute", "surrogate", "exit"],
 )
 def test_what_a_model_raises_in_the_checks_loses_no_figures(data, does):
-    result = data.run(data.model(LATER.format(does)))
-    assert result.ret == 1
+    result = data.run(data.model(LATER.format(does)), ret=1)
     found = data.metrics()
     assert (data.task()["judged"], found["complete"]) == (40, False)
     assert "check polarity" in found["why"]
@@ -54,8 +53,7 @@ def test_a_failed_check_of_a_worker_is_said_too(data):
 
 
 def test_ctrl_c_in_the_checks_loses_no_figures(data):
-    result = data.run(data.model(LATER.format("raise KeyboardInterrupt")), subprocess=True)
-    assert result.ret == pytest.ExitCode.INTERRUPTED
+    data.run(data.model(LATER.format("raise KeyboardInterrupt")), subprocess=True, ret=pytest.ExitCode.INTERRUPTED)
     assert (data.task()["judged"], data.metrics()["complete"]) == (40, False)
     assert "interrupted" in data.metrics()["why"]
 
@@ -97,8 +95,7 @@ def test_a_run_that_stops_at_the_first_failure_says_so(data):
 )
 def test_a_model_that_cannot_be_loaded_ends_with_status_4_and_two_lines(data, workers, build):
     (data.path / "bad_model.py").write_text(f"def build():\n    {build}\n")
-    result = data.run("--model=bad_model:build", "-q", *workers)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result = data.run("--model=bad_model:build", "-q", *workers, ret=4)
     lines = [line for line in result.outlines if line.strip() and line != "bringing up nodes..."]
     assert len(lines) <= 2, lines
     assert "bad_model:build" in lines[0]
@@ -113,9 +110,7 @@ def test_a_full_disk_leaves_no_half_file_and_says_so(data, right):
         "def pytest_sessionstart():\n"
         "    os.fsync = full\n"
     )
-    result = data.run(right, subprocess=True)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["*metrics.json could not be written (No space left on device)*"])
+    data.run(right, subprocess=True, ret=1, says="*metrics.json could not be written (No space left on device)*")
     assert not list(data.path.glob("out/*"))
 
 
@@ -123,8 +118,7 @@ def test_a_limit_on_the_size_of_files_leaves_no_half_file(data, right):
     (data.path / "conftest.py").write_text(
         "import resource\ndef pytest_sessionstart():\n    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
     )
-    result = data.run(right, subprocess=True)
-    assert result.ret == 1
+    result = data.run(right, subprocess=True, ret=1)
     assert not (data.path / "out" / "cases.parquet").exists()
     result.stdout.fnmatch_lines(["INCOMPLETE: *cases.parquet could not be written (File too large)*"])
     if (data.path / "out" / "metrics.json").exists():

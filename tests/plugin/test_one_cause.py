@@ -19,8 +19,7 @@ def failed(result):
 
 
 def test_forty_cases_without_a_reply_for_one_cause_are_one_line(data, workers):
-    result = data.run(data.model(CUT), "--items=pair", "--junitxml=junit.xml", *workers)
-    assert result.ret == 1
+    result = data.run(data.model(CUT), "--items=pair", "--junitxml=junit.xml", *workers, ret=1)
     assert len(failed(result)) == 1
     assert "cut off at max_tokens=8" in str(result.stdout)
     line = "40 of 40 cases unscored: the answer is cut off at max_tokens=8: e.g. 'There are*'; write ?max_tokens=64"

@@ -7,9 +7,7 @@ from PIL import Image
 
 def test_data_without_a_thresholds_file_are_not_gated_by_the_shipped_one(place, right):
     place.valse(n=40)
-    result = place.run(right)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["no thresholds file: nothing is gated; results in *"])
+    result = place.run(right, ret=0, says="no thresholds file: nothing is gated; results in *")
     assert "not run" not in result.stdout.str()
     assert place.metrics()["gates"] == []
     assert place.metrics()["run"]["thresholds"] is None
@@ -32,8 +30,7 @@ def test_a_task_that_came_out_empty_is_listed_with_its_reason(place):
     folder.mkdir(parents=True)
     graph = {"image": "images/photos/1.jpg", "width": 640, "height": 480, "objects": things}
     (folder / "own.json").write_text(json.dumps({"graphs": [graph]}))
-    result = place.run("--model=oracle", "--health=off")
-    assert result.ret == 0
+    result = place.run("--model=oracle", "--health=off", ret=0)
     made = set(place.metrics()["tasks"])
     assert 0 < len(made) < 8
     summary = (place.path / "out" / "summary.md").read_text()

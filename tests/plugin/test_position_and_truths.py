@@ -11,8 +11,7 @@ BY_POSITION = "def match(self, pairs):\n    return np.arange(len(pairs))[::-1].a
 def test_a_score_that_follows_the_position_does_not_pass(place, workers, items):
     place.valse(n=100)
     place.thresholds()
-    result = place.run(place.model(BY_POSITION), f"--items={items}", *workers)
-    assert result.ret == 1
+    result = place.run(place.model(BY_POSITION), f"--items={items}", *workers, ret=1)
     assert 0.3 < place.task()["metrics"]["acc_r"]["value"] < 0.7
     assert place.decisions()["model:batch_invariance"] == "inconclusive"
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::model:batch_invariance - inconclusive: *"])
@@ -33,8 +32,7 @@ def test_the_model_is_checked_although_the_first_worker_has_no_test(place, monke
     place.thresholds()
     (place.path / "late.py").write_text(LATE)
     monkeypatch.setenv("PYTHONPATH", str(place.path))
-    result = place.run(place.model(BY_POSITION), "--items=batch", "-n", "2", "-p", "late", subprocess=True)
-    assert result.ret == 1
+    place.run(place.model(BY_POSITION), "--items=batch", "-n", "2", "-p", "late", subprocess=True, ret=1)
     assert place.decisions()["model:batch_invariance"] == "inconclusive"
     assert place.metrics()["complete"]
 
@@ -46,8 +44,7 @@ def test_a_model_that_forgets_what_it_said_is_inconclusive_in_every_report(data)
         "    self.calls += 1\n"
         "    return np.array([-float(len(pair.text)) + self.calls for pair in pairs])"
     )
-    result = data.run(model, "--junitxml=junit.xml")
-    assert result.ret == 1
+    result = data.run(model, "--junitxml=junit.xml", ret=1)
     assert data.decisions()["model:determinism"] == "inconclusive"
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::model:determinism - inconclusive: *"])
     assert 'name="model:determinism"' in (data.path / "junit.xml").read_text()
@@ -64,9 +61,7 @@ def test_a_suspect_check_that_the_thresholds_allow_stops_nothing(place):
     place.thresholds(
         '[checks]\nbatch_invariance = { allow = true, why = "a known sum" }\n[gate."valse/*".acc_r]\nmin = 0.5\n'
     )
-    result = place.run(model)
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["not run: model:batch_invariance: *allowed because a known sum"])
+    place.run(model, ret=0, says="not run: model:batch_invariance: *allowed because a known sum")
 
 
 def test_rounding_is_reported_and_stops_nothing(data):
@@ -102,8 +97,7 @@ def pytest_configure(config):
 )
 def test_data_that_change_while_a_run_starts_fail_it(data, wrong, change):
     (data.path / "conftest.py").write_text(CHANGING.replace("CHANGE", change))
-    result = data.run(wrong, "-n", "1")
-    assert result.ret == 1
+    result = data.run(wrong, "-n", "1", ret=1)
     assert data.decisions()["run:same-data"] == "fail"
     assert data.task()["judged"] == 0
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::run:same-data - fail: the worker gw0 read other data*"])
@@ -119,8 +113,7 @@ def match(self, pairs):
 
 
 def test_an_own_model_never_sees_the_truths(data):
-    result = data.run(data.model(PREPARED))
-    assert result.ret == 1
+    data.run(data.model(PREPARED), ret=1)
     assert data.task()["metrics"]["acc_r"]["value"] == 0.0
     [note] = data.metrics()["model"]["notes"]
     assert "prepare()" in note
@@ -176,15 +169,12 @@ def model():
 )
 def test_a_fixture_of_the_users_cannot_replace_the_model(data, wrong, workers, conftest, says):
     (data.path / "conftest.py").write_text(conftest)
-    result = data.run(wrong, *workers)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([says])
+    data.run(wrong, *workers, ret=1, says=says)
     assert data.task()["judged"] == 0
 
 
 def test_a_model_that_ends_the_process_does_not_end_it_with_success(data):
-    result = data.run(data.model("def match(self, pairs):\n    os._exit(0)"), subprocess=True)
-    assert result.ret == 1
+    result = data.run(data.model("def match(self, pairs):\n    os._exit(0)"), subprocess=True, ret=1)
     result.stderr.fnmatch_lines(["*ended the process*"])
     assert not (data.path / "out" / "metrics.json").exists()
 

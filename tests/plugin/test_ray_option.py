@@ -22,8 +22,7 @@ else:
 def test_what_a_cluster_cannot_score_is_refused(place, right, given, says):
     place.valse(n=4)
     model = () if any(one.startswith("--model") for one in given) else (right,)
-    result = place.run(*model, *given)
-    assert result.ret == 4
+    result = place.run(*model, *given, ret=4)
     lines = [line for line in result.errlines if line.strip()]
     assert len(lines) <= 2
     result.stderr.fnmatch_lines([f"ERROR: *{says}*"])

@@ -37,16 +37,14 @@ def first(place, right):
 
 @pytest.mark.parametrize("more", [(), ("--overwrite",)], ids=["plain", "overwrite"])
 def test_a_replay_never_deletes_its_own_replies(place, first, more):
-    result = place.run("--model=replay:out/predictions.parquet", *more, overwrite=False)
-    assert result.ret == USAGE
+    result = place.run("--model=replay:out/predictions.parquet", *more, overwrite=False, ret=4)
     result.stderr.fnmatch_lines(["ERROR: *--results *out*replay:out/predictions.parquet*"])
     assert files(place.path / "out") == first
 
 
 def test_a_link_to_the_replies_protects_them_too(place, first):
     (place.path / "replies.parquet").symlink_to(place.path / "out" / "predictions.parquet")
-    result = place.run("--model=replay:replies.parquet", "--overwrite", overwrite=False)
-    assert result.ret == USAGE
+    result = place.run("--model=replay:replies.parquet", "--overwrite", overwrite=False, ret=4)
     result.stderr.fnmatch_lines(["ERROR: *--results *out*replay:replies.parquet*"])
     assert files(place.path / "out") == first
 
@@ -68,9 +66,7 @@ def test_replies_of_another_name_can_lie_in_the_results_folder(place):
 
 
 def test_the_files_of_another_run_are_not_overwritten_unasked(place, right, first):
-    result = place.run(right, overwrite=False)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines([f"ERROR: --results {place.path / 'out'}: *metrics.json*--overwrite*"])
+    place.run(right, overwrite=False, ret=4, error=f"ERROR: --results {place.path / 'out'}: *metrics.json*--overwrite*")
     assert files(place.path / "out") == first
 
 
@@ -91,8 +87,7 @@ def test_the_files_of_another_run_are_overwritten_on_request(place, wrong, how):
     if how == "ini":
         (place.path / "pytest.ini").write_text("[pytest]\nvlgate_overwrite = on\n")
     (place.path / "out" / "mine.txt").write_text("a note")
-    result = place.run(wrong, *(["--overwrite"] if how == "option" else []), overwrite=False)
-    assert result.ret == 1
+    place.run(wrong, *(["--overwrite"] if how == "option" else []), overwrite=False, ret=1)
     assert place.metrics()["model"]["name"] == "wrong_model:build"
     assert (place.path / "out" / "mine.txt").read_text() == "a note"
 
@@ -100,9 +95,7 @@ def test_the_files_of_another_run_are_overwritten_on_request(place, wrong, how):
 def test_an_ini_value_of_overwrite_that_is_not_a_choice_is_refused(place, right):
     place.valse(n=2)
     (place.path / "pytest.ini").write_text("[pytest]\nvlgate_overwrite = perhaps\n")
-    result = place.run(right, overwrite=False)
-    assert result.ret == USAGE
-    result.stderr.fnmatch_lines(["ERROR: *overwrite*perhaps*"])
+    place.run(right, overwrite=False, ret=4, error="ERROR: *overwrite*perhaps*")
 
 
 def test_other_files_in_the_folder_do_not_matter(place, right):
@@ -154,8 +147,7 @@ def running(place):
     "more", [(), pytest.param(("--overwrite",), marks=pytest.mark.slow)], ids=["plain", "overwrite"]
 )
 def test_a_second_run_into_the_folder_of_a_running_one_is_refused(place, running, right, more):
-    result = place.run(right, *more, subprocess=True, overwrite=False)
-    assert result.ret == USAGE
+    result = place.run(right, *more, subprocess=True, overwrite=False, ret=4)
     result.stderr.fnmatch_lines([f"ERROR: --results *out: *process {running.pid}*"])
     (place.path / "go").touch()
     assert running.wait() == 0

@@ -13,8 +13,7 @@ REASON = "in {} of 80 replies yes and no together have less than half of the pro
 
 
 def test_gates_on_first_words_that_are_neither_yes_nor_no_are_inconclusive(data, workers):
-    result = data.run(data.model(WEAK.format(name="all", which="True")), *workers)
-    assert result.ret == 1
+    result = data.run(data.model(WEAK.format(name="all", which="True")), *workers, ret=1)
     [gate] = data.metrics()["gates"]
     assert gate["decision"] == "inconclusive"
     assert REASON.format(80) in gate["why"]

@@ -78,9 +78,7 @@ def test_joined_parts_are_the_bytes_of_one_run(parts, right, capsys):
 
 def test_a_matrix_of_one_part_is_joined(data, right, capsys):
     assert data.run(right, "--results=whole").ret == 0
-    part = data.run(right, "--shard=1/1", "--results=p1")
-    assert part.ret == 0
-    part.stdout.fnmatch_lines(["INCOMPLETE: *part 1 of 1, of which no gate is judged*"])
+    data.run(right, "--shard=1/1", "--results=p1", ret=0, says="INCOMPLETE: *part 1 of 1, of which no gate is judged*")
     assert merge(data, "p1") == 0
     assert same(data, "whole", "joined") == []
     assert merge(data, "whole", to="other") == 4
@@ -111,8 +109,7 @@ def test_a_thresholds_file_without_gates_is_judged_as_in_a_run(data, right, caps
 
 def test_a_part_judges_nothing_and_says_so(data, right, monkeypatch):
     monkeypatch.setenv("CI", "true")  # which asks for a judged gate
-    result = data.run(right, "--shard=1/2")
-    assert result.ret == 0
+    result = data.run(right, "--shard=1/2", ret=0)
     result.stdout.fnmatch_lines(
         [
             "INCOMPLETE: right_model:build may not be released: part 1 of 2, of which no gate is judged: *",
@@ -152,8 +149,7 @@ def test_a_baseline_is_compared_when_the_parts_are_joined(data, right):
     data.thresholds('[gate."valse/existence".acc_r]\nmin = 0.5\nmax_broken = 2\n')
     assert data.run(right, "--results=before").ret == 1
     for folder, shard in (("whole", ()), ("p1", ["--shard=1/2"]), ("p2", ["--shard=2/2"])):
-        ended = data.run(wrong, "--baseline=before", f"--results={folder}", *shard)
-        assert ended.ret == (0 if shard else 1)
+        data.run(wrong, "--baseline=before", f"--results={folder}", *shard, ret=0 if shard else 1)
     assert merge(data, "p1", "p2") == 1
     assert same(data, "whole", "joined") == []
     assert data.metrics("joined")["baseline"]
@@ -292,9 +288,7 @@ def test_what_a_part_cannot_do_is_refused_at_the_start(data, right):
         ("--ray=",): "--ray=: expected auto|HOST:PORT, but a value is empty",
         ("--shard=1/50",): "40 cases make at most 40 parts",
     }.items():
-        result = data.run(right, *args)
-        assert result.ret == 4
-        result.stderr.fnmatch_lines([f"*{says}*"])
+        data.run(right, *args, ret=4, error=f"*{says}*")
 
 
 def test_an_ini_file_cannot_ask_for_a_part(data, right):

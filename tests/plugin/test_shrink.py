@@ -64,8 +64,7 @@ def test_without_the_marker_no_search_is_made_counted_or_listed(place, right):
 def test_with_the_marker_alone_nothing_else_is_asked_and_no_gate_is_judged(place, asked):
     place.valse(n=12)
     place.thresholds('[gate."valse/*".acc_r]\nmin = 0.99\n', 'schema = 1\n[defaults]\nrequire = ["valse/*"]\n')
-    result = place.run(asked.model(BLURRED), "-m", "shrink", "--shrink-cases=3")
-    assert result.ret == 0
+    result = place.run(asked.model(BLURRED), "-m", "shrink", "--shrink-cases=3", ret=0)
     result.assert_outcomes(skipped=1, deselected=12)  # a gate that is not run
     result.stdout.fnmatch_lines(
         [
@@ -116,8 +115,7 @@ def test_a_search_alone_does_not_pass_if_gates_are_required(place, asked, monkey
     if how == "CI":
         monkeypatch.setenv("CI", "true")
     required = (how,) if how != "CI" else ()
-    result = place.run(asked.model("True"), "-m", marks, *few, *required)
-    assert result.ret == 1
+    result = place.run(asked.model("True"), "-m", marks, *few, *required, ret=1)
     result.stdout.fnmatch_lines(
         ["inconclusive: run:require-gates: no gate was judged: the session only searched *; leave -m shrink out, or *"]
     )
@@ -130,8 +128,7 @@ def test_a_parallel_run_finds_what_a_serial_one_does(place, asked):
     place.valse(n=12)
     model = asked.model(BLURRED)
     place.run(model, "-m", "shrink", "--results=one")
-    parallel = place.run(model, "-m", "shrink", "--results=two", "-n", "2")
-    assert parallel.ret == 0
+    parallel = place.run(model, "-m", "shrink", "--results=two", "-n", "2", ret=0)
     parallel.stdout.fnmatch_lines(["NOT GATED: *", "5 of 5 cases broken", "*5 broken*"])
     assert finds(place, "one") == finds(place, "two")
     assert len(finds(place, "one")) == 5
@@ -140,8 +137,7 @@ def test_a_parallel_run_finds_what_a_serial_one_does(place, asked):
 @pytest.mark.parametrize("budget", [2, 31, 200])
 def test_a_robust_model_is_asked_as_much_as_the_budget_allows(place, asked, budget):
     place.valse(n=4)
-    result = place.run(asked.model("False"), "-m", "shrink", "--shrink-cases=1", f"--shrink-budget={budget}")
-    assert result.ret == 0
+    result = place.run(asked.model("False"), "-m", "shrink", "--shrink-cases=1", f"--shrink-budget={budget}", ret=0)
     result.stdout.fnmatch_lines(["0 of 1 cases broken; 1 not broken*"])
     assert budget - 2 < len(asked.log()) <= budget
     assert len(set(asked.log())) == len(asked.log())
@@ -150,15 +146,13 @@ def test_a_robust_model_is_asked_as_much_as_the_budget_allows(place, asked, budg
 
 def test_a_case_that_is_wrong_without_a_change_is_not_searched(place, asked):
     place.valse(n=4)
-    result = place.run(asked.model("True"), "-m", "shrink")
-    assert result.ret == 0
+    result = place.run(asked.model("True"), "-m", "shrink", ret=0)
     result.stdout.fnmatch_lines(["0 of 4 cases broken; 4 not searched, *wrong*", "*4 passed*"])
     assert len(asked.log()) == 8
 
 
 def test_searches_together_with_other_tests_change_no_figure_and_no_gate(data, asked, workers):
-    result = data.run(asked.model(BLURRED), "-m", "shrink or foil", "--shrink-cases=2", *workers)
-    assert result.ret == 0
+    result = data.run(asked.model(BLURRED), "-m", "shrink or foil", "--shrink-cases=2", *workers, ret=0)
     result.stdout.fnmatch_lines(["valse/existence:record_*: broken by blur with sigma 2 (*", "*41 passed, 2 broken*"])
     task = data.task()
     assert (task["cases"], task["judged"], task["deselected"]) == (40, 40, 0)
@@ -217,22 +211,19 @@ def test_missing_images_fail_or_skip_as_elsewhere(place):
     (place.path / "data/images/vg/103.jpg").unlink()
     place.thresholds()
     search = ("-m", "shrink", "--shrink-cases=40", "--shrink-budget=4")
-    failed = place.run(model, *search)
-    assert failed.ret == 1
+    failed = place.run(model, *search, ret=1)
     assert failed.parseoutcomes()["failed"] == 2
     failed.stdout.fnmatch_lines(
         ["*image 'v7w_103.jpg': not found*", "0 of 40 cases broken; *2 not searched, *no reply"]
     )
-    skipped = place.run(model, *search, "--missing-images=skip")
-    assert skipped.ret == 0
+    skipped = place.run(model, *search, "--missing-images=skip", ret=0)
     assert "failed" not in skipped.parseoutcomes()
 
 
 def test_without_hypothesis_the_run_says_what_to_install(place, right, monkeypatch):
     place.valse()
     monkeypatch.setattr("vlgate.plugin.asked.find_spec", lambda _: None)
-    result = place.run(right, "-m", "shrink")
-    assert result.ret == 4
+    result = place.run(right, "-m", "shrink", ret=4)
     result.stderr.fnmatch_lines(["ERROR: -m shrink: needs hypothesis, * pip install 'vlgate[[]shrink]'"])
     assert place.run(right).ret == 0
 
@@ -240,8 +231,7 @@ def test_without_hypothesis_the_run_says_what_to_install(place, right, monkeypat
 @pytest.mark.parametrize("option", ["--shrink-budget=0", "--shrink-cases=none"])
 def test_a_value_that_is_not_a_number_is_an_error(place, right, option):
     place.valse(n=2)
-    result = place.run(right, "-m", "shrink", option)
-    assert result.ret == 4
+    result = place.run(right, "-m", "shrink", option, ret=4)
     name, _, value = option.partition("=")
     result.stderr.fnmatch_lines([f"ERROR: {name}={value}: *whole number above 0*"])
 

@@ -38,8 +38,7 @@ TWO = '[gate."valse/*".acc_r]\nmin = 0.88\n[limit."valse/*".acc_r]\nmax = 0.99\n
 )
 def test_a_fail_that_two_gates_explain_is_inconclusive_on_request(data, correction, outcome):
     data.thresholds(f'[defaults]\nfail_correction = "{correction}"\n{TWO}')
-    result = data.run(data.model(WRONG))
-    assert result.ret == 1
+    result = data.run(data.model(WRONG), ret=1)
     found = data.metrics()
     (gate,) = (one for one in found["gates"] if one["kind"] == "gate")
     assert (gate["decision"], round(gate["p"], 4)) == (outcome, 0.0175)

@@ -3,7 +3,9 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import builders
 import pytest
+from builders import image, pair_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +15,7 @@ from vlgate.record.options import Options
 from vlgate.run import planning
 from vlgate.run.planning import CASES_A_BATCH, make_plan
 from vlgate.sources.registry import shapes
-from vlgate.types import CAPABILITIES, Case, LazyImage, Match, Read, Task
+from vlgate.types import CAPABILITIES, Read
 
 SCENES = sorted(task for task in shapes() if task.startswith("scenes/"))
 PAIRS = ("scenes/attributes", "scenes/existence", "scenes/foil-it")
@@ -28,13 +30,11 @@ def ids(task):
 
 
 def case(number, key="a", id_=None):
-    image = LazyImage(key=key, load=lambda: pytest.fail("planning decoded an image"))
-    requests = tuple(Match(image=image, text=f"{number}/{place}") for place in range(2))
-    return Case(id=id_ or f"{number}", requests=requests, truths=(True, False))
+    return replace(pair_case(number, f"{number}/0", f"{number}/1", image(key)), id=id_ or f"{number}")
 
 
 def task_of(cases, id_="scenes/existence"):
-    return Task(id=id_, capability="foil", shape="pair", cases=tuple(cases))
+    return builders.task_of(cases, id_)
 
 
 @pytest.fixture

@@ -38,6 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
+    """Return the exit status: 0 if all is well, 1 if something is wrong."""
     options = options_of(given)
     known, tasks, errors = _data(options)
     errors += _graph_faults(options)

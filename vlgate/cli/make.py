@@ -50,6 +50,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
+    """Return the exit status: 0, or 130 if the user interrupts the command."""
     if given.list:
         for name in KINDS:
             say(*_described(kind(name)))
