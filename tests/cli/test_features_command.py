@@ -11,7 +11,7 @@ import pytest
 import torch
 from PIL import Image
 
-from vlgate.cli import features
+from vlgate.cli import add_options, features
 from vlgate.errors import ModelLoadError, OptionError
 from vlgate.models.regions import detector as frcnn_detector
 from vlgate.models.regions.detector import DetectorSource
@@ -59,7 +59,7 @@ def images(tmp_path):
 
 def ran(*arguments):
     parser = argparse.ArgumentParser()
-    features.add(parser)
+    add_options(parser, "features")
     return features.run(parser.parse_args([str(one) for one in (*arguments, "--device", "cpu")]))
 
 

@@ -8,13 +8,15 @@ import json
 import os
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from fnmatch import fnmatchcase
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from vlgate import __version__
 from vlgate.errors import OptionError, ThresholdsError, UnknownNameError, VlgateError, escaped, printable
@@ -87,15 +89,6 @@ def note(line: str) -> None:
     print(escaped(line), file=sys.stderr)  # noqa: T201  # likewise
 
 
-def add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of the run")
-
-
-def add_moved(parser: argparse.ArgumentParser) -> None:
-    data = "the place to which a data folder of the run was moved; the option can be repeated (default: as in the run)"
-    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
-
-
 def resolved(folders: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(folder.expanduser().resolve() for folder in folders)
 
@@ -110,17 +103,6 @@ def chosen(entries: Sequence[str], known: Iterable[str], what: str) -> list[str]
     return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
-def add_json(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:
-    parser.add_argument("--json", action="store_true", help=what)
-
-
-def add_folders(parser: argparse.ArgumentParser) -> None:
-    data = "a data folder; the option can be repeated (default: the folders of the variable VLGATE_DATA)"
-    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
-    suite = "the ids of the tasks, as patterns (default: all tasks of the data folders, or the embedded scenes)"
-    parser.add_argument("--suite", action="append", default=[], metavar="GLOB[,GLOB]", help=suite)
-
-
 def options_of(given: argparse.Namespace) -> Options:
     named = given.data or [Path(entry) for entry in os.environ.get("VLGATE_DATA", "").split(os.pathsep) if entry]
     return Options(
@@ -132,34 +114,41 @@ def options_of(given: argparse.Namespace) -> Options:
     )
 
 
-# the commands by name: each is a module with ``HELP``, ``add(parser)`` and ``run(arguments) -> exit status``
+_TABLE: Mapping[str, Any] = tomllib.loads((files("vlgate.cli") / "commands.toml").read_text(encoding="utf-8"))
 COMMANDS: Mapping[str, str] = MappingProxyType(
-    {
-        "acuity": "vlgate.cli.acuity",
-        "analyse": "vlgate.cli.after.analyse",
-        "bless": "vlgate.cli.after.bless",
-        "cache": "vlgate.cli.cache",
-        "check": "vlgate.cli.check",
-        "compare": "vlgate.cli.after.compare",
-        "demo": "vlgate.cli.demo",
-        "export": "vlgate.cli.after.export",
-        "features": "vlgate.cli.features",
-        "import": "vlgate.cli.imports",
-        "init": "vlgate.cli.init",
-        "judge": "vlgate.cli.after.judge",
-        "keep": "vlgate.cli.after.keep",
-        "make": "vlgate.cli.make",
-        "merge": "vlgate.cli.after.merge",
-        "misses": "vlgate.cli.after.misses",
-        "models": "vlgate.cli.models",
-        "report": "vlgate.cli.after.report",
-        "sensitivity": "vlgate.cli.sensitivity",
-        "shortcuts": "vlgate.cli.shortcuts",
-        "show": "vlgate.cli.after.show",
-        "tasks": "vlgate.cli.tasks",
-        "votes": "vlgate.cli.votes",
-    }
+    {name: f"vlgate.cli.{entry['module']}" for name, entry in _TABLE.items() if "module" in entry}
 )
+"""The module of each command, with ``run(arguments) -> exit status`` and perhaps ``OPTIONS`` and ``add(parser)``."""
+_TYPES = {"path": Path, "int": int, "float": float}
+
+
+def add_options(parser: argparse.ArgumentParser, name: str) -> None:
+    """Add the options of a command: those of commands.toml, with what its module says of them by destination."""
+    command = import_module(COMMANDS[name])
+    _add(parser, _TABLE[name]["options"], getattr(command, "OPTIONS", {}))
+    if hasattr(command, "add"):
+        command.add(parser)
+
+
+def _add(parser: argparse.ArgumentParser, options: Mapping[str, Any], more: Mapping[str, Any]) -> None:
+    exclusive = None
+    for flags, words in options.items():
+        if flags.startswith("@"):
+            block = more[flags] if flags in more else _TABLE[flags]["options"]
+            _add(parser, {flag: {**own, **words} for flag, own in block.items()}, more)
+            continue
+        names = flags.split()
+        given = {**words, **more.get(names[-1].removeprefix("--").replace("-", "_"), {})}
+        if given.get("action") in {"append", "extend"}:
+            given.setdefault("default", [])
+        elif given.get("action") == "boolean":
+            given["action"] = argparse.BooleanOptionalAction
+        given |= {"type": _TYPES.get(given["type"], given["type"])} if "type" in given else {}
+        given["help"] = given["help"].replace("%(default)s", str(given.get("default")))
+        place: Any = parser
+        if given.pop("exclusive", False):
+            place = exclusive = exclusive or parser.add_mutually_exclusive_group()
+        place.add_argument(*names, **given)
 
 
 WRONG_OPTION = 4  # the exit status of a command whose options, files or names cannot be used, as that of a run
@@ -180,8 +169,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     said = sys.argv[1:] if arguments is None else arguments
     known = [name for name in said[:1] if name in COMMANDS]  # the modules of the others need not be imported
     for name in known or COMMANDS:
-        command = import_module(COMMANDS[name])
-        command.add(commands.add_parser(name, help=command.HELP, description=command.__doc__))
+        own = commands.add_parser(name, help=_TABLE[name]["help"])
+        if known:
+            own.description = import_module(COMMANDS[name]).__doc__
+            add_options(own, name)
     given, unknown = parser.parse_known_args(said)
     if unknown:
         commands.choices[given.command].error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -189,11 +180,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with patient_output():
             status = int(import_module(COMMANDS[given.command]).run(given))
     except (VlgateError, OSError) as error:
-        begins, problem = f"vlgate {given.command}", str(error)
-        if isinstance(error, OSError):
+        begins, problem, own = f"vlgate {given.command}", str(error), isinstance(error, VlgateError)
+        if isinstance(error, OSError) and not own:
             place = printable(str(error.filename or "a file"))
             problem = f"{place}: cannot be read or written ({error.strerror}); name another place"
         message = problem if problem.startswith(f"{begins} ") else f"{begins}: {problem}"
         print(message, file=sys.stderr)  # noqa: T201  # what a command is for
-        return WRONG_OPTION if isinstance(error, OSError | OptionError | ThresholdsError | UnknownNameError) else 1
+        return WRONG_OPTION if not own or isinstance(error, OptionError | ThresholdsError | UnknownNameError) else 1
     return status

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from vlgate.audit.label_fixes import reported
-from vlgate.cli import add_folders, options_of, say
+from vlgate.cli import options_of, say
 from vlgate.errors import DataError, OptionError, UnknownNameError
 from vlgate.gates.thresholds import thresholds_errors
 from vlgate.record.options import Options
@@ -27,14 +27,7 @@ from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import SOURCES, shapes_of
 from vlgate.types import Shape, Task
 
-HELP = "check data folders and thresholds all at once, without a model"
 SHOWN = 20  # the most faults of one file of scene graphs that are listed
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_folders(parser)
-    thresholds = "the file with the gates (default: thresholds.toml of this folder, if there is one)"
-    parser.add_argument("--thresholds", type=Path, metavar="FILE", help=thresholds)
 
 
 def run(given: argparse.Namespace) -> int:

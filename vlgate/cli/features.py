@@ -22,20 +22,8 @@ from vlgate.types import LazyImage
 if TYPE_CHECKING:
     from vlgate.models.regions.feature_shards import Progress
 
-HELP = "find the regions of images, for models that see regions"
 SHOWN = 5  # how many images without regions are named
 EVERY = 10.0  # seconds between two lines of progress
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    images = "the folder of images; each image is named by this folder's name and the path below it"
-    parser.add_argument("--images", type=Path, required=True, metavar="DIR", help=images)
-    out = "the folder to write; images that are in it already are skipped"
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help=out)
-    model = "a detector's folder or hub repository (default: unc-nlp/frcnn-vg-finetuned)"
-    parser.add_argument("--model", default="", metavar="FOLDER|ORG/NAME", help=model)
-    parser.add_argument("--batch-size", type=int, default=8, metavar="N", help="images per batch (default: 8)")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)")
 
 
 def run(given: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import ascii_lowercase
 
-from vlgate.cli import add_folders, options_of, say
+from vlgate.cli import options_of, say
 from vlgate.errors import OptionError
 from vlgate.judging.answers import read_answer, read_reply
 from vlgate.making.importing.joining import Joined, Key, join, truths_of
@@ -26,18 +26,6 @@ from vlgate.types import Ask, Task
 
 _KEY = 0.99  # the least share of right replies in ``answer`` that is taken for the benchmark's own column
 _NEARLY_ALL = 0.9  # the share of a task's requests with a reply from which on the next command names it
-HELP = "take over replies that lmms-eval, VLMEvalKit, LLaVA, inspect or a table recorded"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    files = "the files of one model's replies, and for LLaVA the file of its questions"
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=files)
-    add_folders(parser)
-    out = "the file to write (default: replay.jsonl)"
-    parser.add_argument("--out", type=Path, default=Path("replay.jsonl"), metavar="FILE", help=out)
-    reply = "the field that holds the reply (default: known by the form; if all of 'answer' is right, it must be named)"
-    parser.add_argument("--reply", default="", metavar="FIELD", help=reply)
-    parser.add_argument("--overwrite", action="store_true", help="replace the file of --out")
 
 
 def run(given: argparse.Namespace) -> int:

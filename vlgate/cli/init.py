@@ -44,6 +44,7 @@ CI: Mapping[str, Mapping[str, str]] = {
     "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
     "none": {},
 }
+OPTIONS = {"ci": {"choices": sorted(CI)}}
 
 
 def ci_files(place: str, model: str = "", options: Sequence[str] = ()) -> dict[str, str]:
@@ -178,7 +179,6 @@ def _gate(one: _Measured, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-HELP = "write thresholds.toml, my_model.py and a CI workflow into this folder"
 OWN = "my_model:build"
 _GATES = Path("thresholds.toml")
 _BASELINE = "without the folder baseline: CI keeps its own, and one that is committed stays until you commit another"
@@ -192,15 +192,6 @@ class _Start:
     @property
     def command(self) -> str:
         return shlex.join(["pytest", "--pyargs", "tests_vl", f"--model={self.model}", *self.options])
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    run_folder = "the results folder of a run: the same model passes the gates in 95 of 100 new samples of cases"
-    parser.add_argument("--from", dest="run_folder", type=Path, metavar="RESULTS_DIR", help=run_folder)
-    data = "a data folder; the option can be repeated (default: those of VLGATE_DATA, or data if it holds tasks)"
-    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
-    place = "what runs the jobs of CI: github, gitlab or none (default: github)"
-    parser.add_argument("--ci", choices=sorted(CI), default="github", metavar="PLACE", help=place)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -17,35 +17,21 @@ from vlgate.making.kinds.kind import KINDS, Kind, kind
 from vlgate.making.parse_cache import cache_folder
 from vlgate.making.tools import TOOLS, ToolOptions
 
-HELP = "make cases from your own captions, questions, dialogs, role frames, interactions and scene graphs"
+OPTIONS = {
+    "kind": {"help": f"what to make: {', '.join(KINDS)}"},
+    "@tools": {
+        tool.option: {
+            "dest": name,
+            "metavar": tool.metavar,
+            "help": tool.sentence
+            + (f" (default: {tool.default})" if tool.default and "default:" not in tool.sentence else ""),
+        }
+        for name, tool in TOOLS.items()
+    },
+}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", nargs="?", metavar="KIND", help=f"what to make: {', '.join(KINDS)}")
-    parser.add_argument("--list", action="store_true", help="say what each kind makes and needs, and what is installed")
-    files = "files of the inputs that the kind takes; what a file holds is told from its content"
-    parser.add_argument(
-        "--from", "--graphs", dest="files", nargs="+", type=Path, default=[], metavar="FILE", help=files
-    )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder of the set; of questions, the file")
-    limit = "the most cases; of questions, the most of each test (default: all)"
-    parser.add_argument("--limit", type=int, metavar="N", help=limit)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of every random choice (default: 0)")
-    form = "our own shape of cases, or the benchmark's own format; questions have formats of their own (default: cases)"
-    parser.add_argument("--format", default="cases", metavar="NAME", help=form)
-    parser.add_argument("--overwrite", action="store_true", help="replace an earlier set in the folder")
-    faults = "whether a fault in a scene graph is an error or the faulty part is left out (default: fail)"
-    parser.add_argument("--faults", choices=("fail", "leave-out"), default="fail", help=faults)
-    images = "the folder of the images: names get the extension that they have there, graphs the size if they lack it"
-    parser.add_argument("--images", type=Path, metavar="DIR", help=images)
-    prune = "drop cases that the probes of vlgate shortcuts solve, until text alone is not above chance"
-    parser.add_argument("--prune-shortcuts", action="store_true", help=prune)
-    for name, entry in TOOLS.items():
-        default = f" (default: {entry.default})" if entry.default and "default:" not in entry.sentence else ""
-        parser.add_argument(entry.option, dest=name, metavar=entry.metavar, help=f"{entry.sentence}{default}")
-    parser.add_argument("--device", default="cpu", metavar="NAME", help="the device of the models (default: cpu)")
-    cache = "the folder that keeps parses for the next run, or none (default: vlgate in the user's folder of caches)"
-    parser.add_argument("--cache", metavar="DIR", help=cache)
     questions.add(parser)
 
 

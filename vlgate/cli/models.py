@@ -14,22 +14,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from vlgate.cli import add_json, say
+from vlgate.cli import say
 from vlgate.errors import UnknownNameError
 from vlgate.report.table import Table
 
 if TYPE_CHECKING:
     from vlgate.models.loading.catalogue import ModelEntry
 
-HELP = "list the models that --model takes"
 _HEADINGS = ("model", "can", "default weights", "licence", "parameters", "here")
 _BESIDE = "also in the hub's cache"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="NAME", help="show only these models, with all that is known")
-    parser.add_argument("--notes", action="store_true", help="add what else a user must know of each model")
-    add_json(parser, "print a JSON list of objects")
 
 
 def run(given: argparse.Namespace) -> int:

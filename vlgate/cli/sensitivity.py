@@ -9,28 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import replace
-from pathlib import Path
 
 from vlgate.cli import chosen, options_of, say
 from vlgate.errors import OptionError
-
-HELP = "show which task catches which defect of a model"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    tasks = "the ids of the tasks, as patterns (default: all tasks of the data folders, or the embedded scenes)"
-    parser.add_argument("--tasks", dest="suite", action="append", default=[], metavar="GLOB[,GLOB]", help=tasks)
-    defects = "the names of the defects, as patterns (default: all)"
-    parser.add_argument("--defects", action="append", default=[], metavar="GLOB[,GLOB]", help=defects)
-    data = "a data folder; about its images, defects of reading are told from the texts and labels"
-    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
-    parser.add_argument("--limit", type=int, metavar="N", help="at most N cases of each task, drawn at random")
-    seed = "the seed of the tasks, or several (default: 0)"
-    parser.add_argument("--seed", type=_seeds, default=(0,), metavar="N[,N]", help=seed)
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="write sensitivity.html, a heat map, and sensitivity.json"
-    )
-    parser.add_argument("--list", action="store_true", help="list the defects, and ask nothing")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -61,3 +42,6 @@ def _seeds(text: str) -> tuple[int, ...]:
         return tuple(dict.fromkeys(int(part) for part in text.split(",")))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r}: expected a number or several, such as 0,1,2") from None
+
+
+OPTIONS = {"seed": {"type": _seeds, "default": (0,)}}

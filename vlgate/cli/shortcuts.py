@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vlgate.cli import add_folders, add_json, options_of
+from vlgate.cli import options_of
 from vlgate.cli.after.analyse import say_analysis
 from vlgate.errors import OptionError
 
@@ -20,26 +19,8 @@ if TYPE_CHECKING:
     from vlgate.record.folder import RecordedRun
     from vlgate.record.options import Options
 
-HELP = "show which cases text alone solves, and a run's metric over the others"
 FILE = "shortcuts.parquet"
 MOST = 60  # the most rows of a table on the terminal; the files and --json have all
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    run = "the results folder of a run, whose metric is shown over the cases that no probe solves"
-    parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help=run)
-    add_folders(parser)
-    lm = (
-        "a causal language model of transformers, or masked:NAME, for the probe likelihood "
-        "(default: trigrams of the true texts about other images)"
-    )
-    parser.add_argument("--lm", metavar="NAME", help=lm)
-    parser.add_argument("--device", default="cpu", metavar="NAME", help="the device of --lm (default: cpu)")
-    out = f"write {FILE}, with the scores of each case, and the tables as shortcuts.md and shortcuts.json"
-    parser.add_argument("--out", type=Path, metavar="DIR", help=out)
-    saved = f"also put the tables into analyses.json of RUN, for the page that vlgate report writes, and {FILE} there"
-    parser.add_argument("--save", action="store_true", help=saved)
-    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from vlgate.cli import add_folders, add_json, options_of, say
+from vlgate.cli import options_of, say
 from vlgate.errors import OptionError
 from vlgate.metrics.measures import GROUPED
 from vlgate.metrics.shapes import SHAPES
@@ -25,14 +25,13 @@ from vlgate.run.probing import costs
 from vlgate.sources.registry import measures
 from vlgate.types import Task
 
-HELP = "list the tasks: what each measures, its metrics, cases, images and expected time"
-_PER = {
-    "image": "the seconds that the model takes for each distinct image, for a dual encoder; instead of --rate",
-    "text": "the seconds for each distinct text",
-    "pair": "the seconds for each distinct pair or question, for other models",
-}
+_PER = ("image", "text", "pair")
 _HEADINGS = ("task", "shape", "metric", "chance", "cases", "images", "time")
 _MINUTE, _HOUR = 60, 3600
+OPTIONS = {
+    "controls": {"help": f"count what these controls ask, too: {', '.join(known_controls())}"},
+    "controls_limit": {"help": f"the most cases of a task that a control is asked about (default: {LIMIT})"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,21 +52,6 @@ class TaskEntry:
     requests: int
     seconds: float
     left_out: dict[str, int]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_folders(parser)
-    rate = "the requests per second that the model answers, for the expected time (default: 100)"
-    parser.add_argument("--rate", type=float, metavar="N", help=rate)
-    for name, what in _PER.items():
-        parser.add_argument(f"--per-{name}", type=float, metavar="S", help=what)
-    within = "also print how many GPUs finish within so many hours"
-    parser.add_argument("--within", type=float, metavar="HOURS", help=within)
-    names = f"count what these controls ask, too: {', '.join(known_controls())}"
-    parser.add_argument("--controls", default="", metavar="NAME[,NAME]", help=names)
-    most = f"the most cases of a task that a control is asked about (default: {LIMIT})"
-    parser.add_argument("--controls-limit", type=int, metavar="N", help=most)
-    add_json(parser, "print a JSON list of objects")
 
 
 def run(given: argparse.Namespace) -> int:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from types import MappingProxyType
 
-from vlgate.cli import add_folders, note, options_of, say
+from vlgate.cli import note, options_of, say
 from vlgate.errors import MissingImageError, OptionError
 from vlgate.making.votes.form import (
     SIDE,
@@ -29,30 +28,6 @@ from vlgate.making.votes.form import (
 from vlgate.making.votes.outcome import outcome, read_votes, report, write_outcome
 from vlgate.sources.own import cases
 from vlgate.sources.reading.source import ReadOptions
-
-HELP = "let people validate cases, and keep those that two of three find valid"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    action = "write a form, write a file for crowdsourcing, or read votes and write the valid cases"
-    parser.add_argument("action", choices=sorted(_ACTIONS), help=action)
-    add_folders(parser)
-    out = "the file to write (form.html, items.csv), or for keep a new folder"
-    parser.add_argument("--out", type=Path, required=True, metavar="PATH", help=out)
-    seed = "the seed of the order of items and texts; keep needs that of the form (default: 0)"
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help=seed)
-    votes = "for keep: files of votes, from the form or from crowdsourcing (.csv)"
-    parser.add_argument("--votes", nargs="+", type=Path, default=[], metavar="FILE", help=votes)
-    voters = "for keep: the number of votes that an item needs (default: 3)"
-    parser.add_argument("--voters", type=int, default=3, metavar="N", help=voters)
-    images = "for form: images inside the page, or in a folder beside it (default: inline)"
-    parser.add_argument("--images", choices=("inline", "beside"), default="inline", help=images)
-    side = f"for form: the longest side of an image in pixels (default: {SIDE})"
-    parser.add_argument("--side", type=int, default=SIDE, metavar="N", help=side)
-    per_form = "for form: the most items of one form; more items make several forms (default: 100)"
-    parser.add_argument("--per-form", type=int, default=100, metavar="N", help=per_form)
-    address = "for csv: the address of the folder with the images, which ends with a slash"
-    parser.add_argument("--image-url", default="", metavar="URL", help=address)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -123,3 +98,4 @@ def _keep(given: argparse.Namespace, items: Sequence[Item]) -> None:
 _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Sequence[Item]], None]] = MappingProxyType(
     {"form": _form, "csv": _csv, "keep": _keep}
 )
+OPTIONS = {"action": {"choices": sorted(_ACTIONS)}, "side": {"default": SIDE}}

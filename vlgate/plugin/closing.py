@@ -53,10 +53,8 @@ def gate_properties(run: RunResult, decision: Decision) -> list[tuple[str, objec
     gate, metric, change = decision.gate, decision.metric, decision.difference
     result = next((one for one in run.results if one.task.id == gate.task), None)
     figures: dict[str, object] = {"decision": decision.outcome, "threshold": threshold(decision)}
-    if metric is not None:
-        figures |= {"value": metric.value, "low": metric.low, "high": metric.high, "n": metric.n}
-    if change is not None:
-        figures |= {"value": change.value, "low": change.low, "high": change.high, "n": change.n}
+    for figure in (metric, change):
+        figures |= {} if figure is None else {name: getattr(figure, name) for name in ("value", "low", "high", "n")}
     if result is not None and change is None:
         figures |= {"chance": result.chance.get(gate.metric)}
         figures |= {"blind": result.blind[gate.metric].value} if gate.metric in result.blind else {}

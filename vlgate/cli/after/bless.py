@@ -11,10 +11,9 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from pathlib import Path
 from typing import Any
 
-from vlgate.cli import add_run, chosen, say
+from vlgate.cli import chosen, say
 from vlgate.errors import OptionError
 from vlgate.gates.records import RELEASABLE
 from vlgate.metrics.shapes import headlines
@@ -22,22 +21,8 @@ from vlgate.record.comparison import finished_run
 from vlgate.record.folder import CASES, ENVIRONMENT, METRICS, VERDICT, read_run
 from vlgate.record.verdict import recorded_outcome
 
-HELP = "keep a run as the baseline that later ones are compared with"
 FILES = (CASES, ENVIRONMENT, VERDICT, "summary.md", METRICS)
 RECORD = "blessed.json"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_run(parser)
-    to = "the folder of the baseline (default: baseline)"
-    parser.add_argument("--to", type=Path, default=Path("baseline"), metavar="DIR", help=to)
-    parser.add_argument("--overwrite", action="store_true", help="replace an earlier baseline in that folder")
-    why = "why the run is the baseline; needed if it did not pass, or if no gate was judged"
-    parser.add_argument("--why", default="", metavar="TEXT", help=why)
-    held = "also write the cases that the run gets right to FILE, for must_hold in thresholds.toml"
-    parser.add_argument("--must-hold", type=Path, metavar="FILE", help=held)
-    suite = "the tasks whose cases are written with --must-hold, as patterns (default: all)"
-    parser.add_argument("--suite", action="append", default=[], metavar="GLOB[,GLOB]", help=suite)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -9,25 +9,14 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
-from vlgate.cli import add_json, say, say_json
+from vlgate.cli import say, say_json
 from vlgate.errors import OptionError
 from vlgate.gates.records import RELEASABLE, Decision
 from vlgate.record.comparison import NEEDED, compare, comparison_lines, comparison_record, finished_run, read_earlier
 from vlgate.record.folder import read_run, refuse_incomplete
 from vlgate.record.judging_again import judge_again
 from vlgate.record.verdict import RunOutcome
-
-HELP = "compare two runs case by case: what is newly broken, what is fixed"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("before", type=Path, metavar="A", help="the results folder of the earlier run")
-    parser.add_argument("after", type=Path, metavar="B", help="the results folder of the later run")
-    parser.add_argument("--thresholds", type=Path, metavar="FILE", help="a file with gates on a comparison")
-    parser.add_argument("--all", action="store_true", help="name all newly broken cases, not only the first ten")
-    add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -13,30 +13,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from vlgate.cli import add_run, note, say
+from vlgate.cli import note, say
 from vlgate.errors import OptionError
 from vlgate.record.folder import read_run
 from vlgate.report.exports.rows import Exported, exported
 
-HELP = "write a finished run in the format of another tool"
 TO_A_FILE = ("csv", "jsonl", "hf-eval-results")
 FORMATS = (*TO_A_FILE, "every-eval-ever", "lm-eval")
 RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_run(parser)
-    parser.add_argument("--format", choices=FORMATS, required=True, help="the format")
-    to = "the file to write (default: the standard output), or the folder, for every-eval-ever and lm-eval"
-    parser.add_argument("--to", type=Path, metavar="PATH", help=to)
-    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
-    dataset = "hf-eval-results: the dataset of a benchmark on the Hub; the option can be repeated"
-    parser.add_argument("--dataset", action="append", default=[], metavar="BENCHMARK=ID", help=dataset)
-    parser.add_argument("--source", default="", metavar="URL", help="hf-eval-results: a page that shows the results")
-    organization = "every-eval-ever: who evaluated the model (default: unknown)"
-    parser.add_argument("--organization", default="unknown", metavar="NAME", help=organization)
-    relation = "every-eval-ever: what the evaluator is to the model (default: other)"
-    parser.add_argument("--relationship", choices=RELATIONSHIPS, default="other", help=relation)
+OPTIONS = {"format": {"choices": FORMATS}, "relationship": {"choices": RELATIONSHIPS}}
 
 
 def run(given: argparse.Namespace) -> int:

@@ -24,17 +24,8 @@ from vlgate.report.shrunk import FILE, SHRUNK_FOLDER
 from vlgate.sources.own.cases import read
 from vlgate.sources.reading.source import ReadOptions
 
-HELP = "keep the cases that a search has broken, for every later release to hold"
 HELD = "must-hold.jsonl"
 _FIELDS = ("task", "case", "shape", "capability", "requests", "cause")
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of a run with -m shrink")
-    out = (
-        "the file of own cases to add to, cases.jsonl or cases/NAME.jsonl of a data folder (default: kept/cases.jsonl)"
-    )
-    parser.add_argument("--out", type=Path, default=Path("kept/cases.jsonl"), metavar="FILE", help=out)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -26,24 +26,6 @@ from vlgate.record.results_folder import take_folder
 from vlgate.record.verdict import outcome_of
 from vlgate.record.whole_file import write_whole
 
-HELP = "join the parts of a run (--shard) and judge the gates once"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("parts", type=Path, nargs="+", metavar="DIR", help="the results folder of a part")
-    parser.add_argument("--results", type=Path, metavar="DIR", required=True, help="the folder for the run's files")
-    data = "the place of a data folder on this machine; the option can be repeated (default: as in the parts)"
-    parser.add_argument("--data", action="append", default=[], type=Path, metavar="DIR", help=data)
-    disputes = "the place of a file of disputes on this machine; the option can be repeated (default: as in the parts)"
-    parser.add_argument("--disputes", action="append", default=[], type=Path, metavar="FILE", help=disputes)
-    thresholds = "the file with the gates (default: that of the parts)"
-    parser.add_argument("--thresholds", type=Path, metavar="FILE", help=thresholds)
-    baseline = "the results folder of an earlier run, to compare with, or first (default: that of the parts)"
-    parser.add_argument("--baseline", metavar="DIR|first", help=baseline)
-    gates = "whether a run without a judged gate ends with status 1 (default: as in the parts, or on if CI is set)"
-    parser.add_argument("--require-gates", action=argparse.BooleanOptionalAction, default=None, help=gates)
-    parser.add_argument("--overwrite", action="store_true", help="replace the files of a run in --results")
-
 
 def run(given: argparse.Namespace) -> int:
     """Return the exit status: 1 if a gate does not pass or a case could not be scored; nothing is written with 4."""

@@ -8,19 +8,9 @@ been missed.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from vlgate.cli import add_moved, resolved, say
+from vlgate.cli import resolved, say
 from vlgate.record.folder import CASES, NAME_ANOTHER, read_run
-
-HELP = "write report.html of a finished run again"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN", help="the results folder of a run")
-    add_moved(parser)
-    earlier = "results folders of earlier runs, the oldest first (default: the run's --baseline)"
-    parser.add_argument("--earlier", action="extend", nargs="+", default=[], type=Path, metavar="DIR", help=earlier)
 
 
 def run(given: argparse.Namespace) -> int:

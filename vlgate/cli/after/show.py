@@ -13,18 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from vlgate.cli import add_moved, add_run, resolved, say
+from vlgate.cli import resolved, say
 from vlgate.record.folder import read_run
-
-HELP = "show one case of a finished run, with its images"
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    add_run(parser)
-    parser.add_argument("case", metavar="CASE", help="the case, as task:case")
-    out = "write the images to this folder (default: a new folder for temporary files, if the terminal shows none)"
-    parser.add_argument("--out", type=Path, metavar="DIR", help=out)
-    add_moved(parser)
 
 
 def run(given: argparse.Namespace) -> int:
