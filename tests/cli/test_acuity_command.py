@@ -47,23 +47,6 @@ def test_an_earlier_release_is_in_the_table(capsys):
     assert "beyond the range" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--faculty=nuon"], "did you mean 'noun'"),
-        (["--limit=10"], "need at least"),
-        (["--against=nothing"], "cannot be read"),
-        (["--batch-size=0"], "expected a number above 0"),
-        (["--thresholds=none.toml"], "cannot be read"),
-        (["--model=tiny-lxmrt"], "tiny-lxmert"),
-        *(([f"--faculty={named}"], "known are 'blur', 'clutter',") for named in ("", ",", "noun,")),
-    ],
-)
-def test_what_cannot_be_used_ends_with_status_4(arguments, says, capsys):
-    assert acuity(*arguments) == 4
-    assert says in capsys.readouterr().err
-
-
 def test_a_limit_for_one_chart_asks_for_more_calls_only(capsys):
     assert main(["acuity", "--model=oracle", "--faculty=noun", "--limit=5"]) == 4
     said = capsys.readouterr().err

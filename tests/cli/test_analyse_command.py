@@ -135,12 +135,6 @@ def test_only_the_chosen_tasks_are_analysed(folders, capsys):
     assert {row["task"] for table in found["tables"] for row in table["rows"] if "task" in row} == {"scenes/relations"}
 
 
-def test_the_files_have_what_is_printed(folders, tmp_path, capsys):
-    text = printed(capsys, "bla", folders[0], "--out", tmp_path / "made")
-    assert (tmp_path / "made/analysis-bla.md").read_text(encoding="utf-8") == text
-    assert json.loads((tmp_path / "made/analysis-bla.json").read_text(encoding="utf-8"))["analysis"] == "bla"
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -110,21 +110,6 @@ def test_files_that_no_run_reads_are_listed(folder, capsys):
     assert found == [("replies-v0.sqlite", 18), ("replies-v1-damaged-1.sqlite", 18)]
 
 
-def test_arguments_are_checked_before_the_folder(capsys):
-    assert main(["cache", "clear", "--dir=nowhere", "--older-than=abc"]) == 4
-    assert "--older-than=abc: expected hours, days or weeks" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["--dir=nowhere"], ["--older-than=2d"], ["clear", "--older-than=two"], ["clear", "--model="]],
-    ids=lambda one: one[-1],
-)
-def test_what_cannot_be_meant(arguments, capsys):
-    assert main(["cache", *arguments]) == 4
-    assert capsys.readouterr().err.startswith("vlgate cache: --")
-
-
 def test_a_damaged_file(tmp_path, capsys):
     (tmp_path / NAME).write_bytes(b"no database at all" * 100)
     assert main(["cache", "--dir", str(tmp_path)]) == 4

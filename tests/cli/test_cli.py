@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from builders import table
 
 from vlgate import __version__
 from vlgate.cli import COMMANDS, main
@@ -84,20 +85,13 @@ def test_an_option_that_is_none_ends_every_command_with_4(name, capsys):
     assert f"vlgate {name}: error: " in said
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["features", "--data=nowhere", "--out=out", "--model=none"],
-        ["make", "word-swap", "--data=nowhere", "--out=out"],
-        ["votes", "nowhere"],
-        ["tasks", "--data=nowhere"],
-    ],
-)
-def test_what_cannot_be_used_ends_a_command_with_4(arguments, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(("arguments", "says"), table(Path(__file__).with_name("wrong_options.tsv")))
+def test_what_cannot_be_used_ends_a_command_with_4(arguments, says, folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     try:
-        status = main(arguments)
+        status = main(arguments.format(run=folder).split())
     except SystemExit as ended:
         status = ended.code
     said = capsys.readouterr().err
-    assert (status, said.count("Traceback")) == (4, 0), said
+    assert (status, says in said, "Traceback" in said) == (4, True, False), said
+    assert not any(tmp_path.iterdir())

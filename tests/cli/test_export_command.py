@@ -153,19 +153,6 @@ def test_eval_results_of_the_hub_are_read_by_its_own_package(folder, capsys):
     assert hub.eval_result_entries_to_yaml([entry]) == found
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--format=lm-eval"], "--format lm-eval: is several files; name a folder with --to DIR"),
-        (["--format=hf-eval-results"], "nothing to export: the tasks of scenes are left out"),
-        (["--format=hf-eval-results", "--dataset=own"], "--dataset own: expected BENCHMARK=OWNER/NAME"),
-    ],
-)
-def test_what_cannot_be_exported_is_said(folder, capsys, options, expected):
-    assert main(["export", str(folder), *options]) == 4
-    assert expected in capsys.readouterr().err
-
-
 def test_files_that_are_there_are_kept(folder, tmp_path, capsys):
     file = tmp_path / "cases.jsonl"
     file.write_text("mine")
@@ -173,9 +160,3 @@ def test_files_that_are_there_are_kept(folder, tmp_path, capsys):
     assert file.read_text() == "mine"
     printed(capsys, folder, "jsonl", f"--to={file}", "--overwrite")
     assert file.read_text().count("\n") == len(read_table(folder / "cases.parquet"))
-
-
-def test_the_same_run_gives_the_same_files(folder, tmp_path, capsys):
-    for name in ("every-eval-ever", "lm-eval"):
-        first = exported(tmp_path / "one" / name, capsys, folder, name)
-        assert first == exported(tmp_path / "two" / name, capsys, folder, name)

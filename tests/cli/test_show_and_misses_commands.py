@@ -59,21 +59,6 @@ def test_a_slice_and_a_task_select_cases(folder, capsys):
     assert found["tasks"][0]["missed"] == sum(not row["right"] for row in wanted)
 
 
-@pytest.mark.parametrize(
-    ("command", "arguments", "expected"),
-    [
-        ("misses", ["--task=scenes/relation"], "unknown task in --task 'scenes/relation'; did you mean 'scenes/rel"),
-        ("misses", ["--slice=relation"], "--slice relation: has no =; write tag=value"),
-        ("misses", ["--task=scenes/relations", "--slice=relation=lft"], "unknown slice 'relation=lft'; "),
-        ("show", ["scenes/relations:00"], "unknown case of scenes/relations '00'; did you mean"),
-        ("show", ["scenes/relation:000"], "unknown task 'scenes/relation'; did you mean 'scenes/relations'?"),
-        ("show", ["unraed"], "unknown case 'unraed'; did you mean 'unread'?"),
-    ],
-)
-def test_a_wrong_selection_is_refused_with_the_nearest_name(folder, capsys, command, arguments, expected):
-    assert expected in said(capsys, command, folder, *arguments, status=4)
-
-
 def test_a_case_is_shown_with_its_marked_words_and_its_image(folder, tmp_path, capsys):
     row = next(row for row in read_table(folder / "cases.parquet").to_pylist() if row["right"] is False)
     lines = said(capsys, "show", folder, f"{row['task']}:{row['case']}", "--out", tmp_path / "out").splitlines()

@@ -75,26 +75,6 @@ def test_what_two_tasks_share_counts_once_in_the_total(data, capsys):
     assert lines[-1].endswith(" 1 min")
 
 
-@pytest.mark.usefixtures("data")
-@pytest.mark.parametrize("arguments", [
-    ["--rate", "0"],
-    ["--suite", "scenes/relation"],
-    ["--data", "nowhere"],
-    ["--per-image", "-1"],
-    ["--per-text", "nan"],
-    ["--within", "0"],
-    ["--rate", "5", "--per-pair", "1"],
-    ["--controls", "look", "--controls-limit", "0"],
-    ["--controls-limit", "40"],
-    ["--controls", "none,look"],
-    ["--controls", "none", "--controls-limit", "40"],
-    ["--controls", "loook"],
-])  # fmt: skip
-def test_a_wrong_option_ends_with_4(capsys, arguments):
-    assert main(["tasks", *arguments]) == 4
-    assert capsys.readouterr().err.startswith("vlgate tasks: ")
-
-
 def test_the_metrics_of_released_scorers_are_listed_with_how_they_differ(tmp_path, capsys):
     (tmp_path / "pope").mkdir()
     asked = {"question_id": 1, "image": "COCO_val2014_000000310196.jpg", "text": "Is there a cup?", "label": "no"}

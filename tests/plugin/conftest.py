@@ -69,7 +69,7 @@ class Workplace:
     ):
         """Start the suite; ``model`` is for tests that name none, None for the default model.
 
-        ``ret``: the exit status that it must have, if any. ``says``: a line of its output; ``error``: one of its errors.
+        ``ret``: the exit status that it must have. ``says`` and ``error``: a line of its output, and of its errors.
         """
         where = ["--overwrite"] if overwrite else []
         where += ["--data=data"] if data else []

@@ -78,16 +78,6 @@ def test_a_case_that_raises_is_broken_with_its_traceback(place, report):
     assert "no such layer" in broken[0]["statusDetails"]["message"]
 
 
-def test_a_users_text_is_no_markup(place, report):
-    place.valse(n=40, change=lambda i, record: record.update(caption=f"<b>{i}</b> & a <script>dog</script>, at night"))
-    right = place.model(
-        "def match(self, pairs):\n    return np.array([-float(len(p.text)) for p in pairs])\n", "longer"
-    )
-    _, _, results = report(right)
-    pages = [one["descriptionHtml"] for name, one in results.items() if name.startswith("valse/")]
-    assert all("&lt;" in page and "<script>" not in page for page in pages)
-
-
 def test_a_users_own_test_keeps_its_steps_and_its_fixtures(place, report, right):
     (place.path / "test_own.py").write_text(
         "import allure, pytest\n\n@pytest.fixture\ndef mine():\n    return 1\n\n"

@@ -2,8 +2,10 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
+from builders import table
 
 USAGE = pytest.ExitCode.USAGE_ERROR
 
@@ -11,34 +13,11 @@ USAGE = pytest.ExitCode.USAGE_ERROR
 # --- options ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("option", "says"),
-    [
-        ("--model=oracel", "ERROR: *'oracel'*did you mean 'oracle'?*"),
-        ("--model=open_clip:ViT-B-32", "ERROR: *ViT-B-32*"),
-        ("--model=nowhere:build", "ERROR: *nowhere*"),
-        ("--model=replay:no.jsonl", "ERROR: *no.jsonl*"),
-        (
-            "--suite=valse/existance",
-            "ERROR: unknown task in --suite 'valse/existance'; did you mean 'valse/existence'?",
-        ),
-        ("--suite=valse/plurality", "ERROR: *nothing to ask*valse/plurality *--data DIR*"),
-        ("--data=nowhere", "ERROR: --data *nowhere: *not a folder; *"),
-        ("--limit=0", "ERROR: --limit=0: *whole number above 0"),
-        ("--limit=ten", "ERROR: --limit=ten: *whole number above 0"),
-        ("--batch-size=-1", "ERROR: --batch-size=-1: *auto or a whole number above 0"),
-        ("--seed=x", "ERROR: --seed=x: *whole number"),
-        ("--ties=loose", "ERROR: --ties=loose: *strict, half, credit"),
-        ("--items=some", "ERROR: --items=some: *auto, pair, batch"),
-        ("--missing-images=ignore", "ERROR: --missing-images=ignore: *fail, skip"),
-        ("--thresholds=no.toml", "ERROR: *no.toml: cannot be read *"),
-        ("--results=my_file", "ERROR: --results *my_file: cannot be written *"),
-    ],
-)
-def test_an_option_that_cannot_be_used_ends_the_run_before_it_begins(place, option, says):
+@pytest.mark.parametrize(("options", "says"), table(Path(__file__).with_name("wrong_options.tsv")))
+def test_an_option_that_cannot_be_used_ends_the_run_before_it_begins(place, options, says):
     place.valse(n=2)
     (place.path / "my_file").write_text("in the way")
-    place.run(option, ret=4, error=says)
+    place.run(*options.split(), ret=4, error=says)
 
 
 @pytest.mark.parametrize(
@@ -197,6 +176,7 @@ def test_a_model_that_fails_on_one_batch_fails_that_test_and_the_gate(data, body
     assert data.metrics()["gates"][0]["decision"] == "inconclusive"
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_loses_only_what_it_ran(data):
     kill = f"if {SEVEN}: os.kill(os.getpid(), 9)\n    return {SHORTER}"
     model = data.model(f"def match(self, pairs):\n    {kill}")

@@ -188,12 +188,6 @@ def test_the_variable_names_the_cache(data, monkeypatch):
     assert (data.path / "named" / NAME).is_file()
 
 
-@pytest.mark.parametrize("value", ["0", "much", "-5GB", "5"])
-def test_a_limit_that_is_none(data, value):
-    result = run(data, data.model(MODEL), f"--cache-limit={value}", ret=4)
-    result.stderr.fnmatch_lines([f"ERROR: --cache-limit={value}: expected a size of at least 10.0 MB, such as *"])
-
-
 def test_replies_that_made_room_are_counted(data, monkeypatch):
     monkeypatch.setattr("vlgate.asking.cache.folder.LEAST_LIMIT", 1)
     model = data.model(MODEL)
@@ -212,7 +206,3 @@ def test_a_file_is_no_cache(data, named, monkeypatch):
     run(data, data.model(MODEL), f"--cache={named}", ret=4, error=f"ERROR: --cache={named}: {says}")
     monkeypatch.setenv("VLGATE_CACHE", named)
     run(data, data.model(MODEL)).stderr.fnmatch_lines([f"ERROR: VLGATE_CACHE={named}: {says}"])
-
-
-def test_an_empty_value_names_no_cache(data):
-    run(data, data.model(MODEL), "--cache=", ret=4, error="ERROR: --cache=: expected DIR|off, but a value is empty; *")

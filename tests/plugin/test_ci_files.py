@@ -3,8 +3,6 @@
 import json
 from xml.etree import ElementTree as ET
 
-import pytest
-
 GATE = '[gate."valse/existence".acc_r]\nmin = 0.5\n[limit."valse/existence".p_c]\nmax = 0.5\n'
 
 
@@ -12,7 +10,6 @@ def properties(node):
     return {one.get("name"): one.get("value") for one in node.findall("properties/property")}
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["serial", "xdist"])
 def test_a_run_in_ci(place, right, monkeypatch, workers):
     place.valse(40)
     place.thresholds(GATE)

@@ -10,19 +10,11 @@ def match(self, pairs):
 """
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        ["--items=pair"],
-        ["--items=batch"],
-        ["--items=batch", "-n2"],
-        pytest.param(["--items=pair", "-n2"], marks=pytest.mark.slow),
-    ],
-)
-def test_it_counts_cases_in_every_mode(place, how):
+@pytest.mark.parametrize("items", ["pair", "batch"])
+def test_it_counts_cases_in_every_mode(place, items, workers):
     place.valse(40)
     place.thresholds('[gate."valse/existence".acc_r]\nmin = 0.1\n')
-    result = place.run(place.model(HALF), *how, "-q", ret=0)
+    result = place.run(place.model(HALF), f"--items={items}", *workers, "-q", ret=0)
     result.stdout.fnmatch_lines(["PASS: my_model:build may be released: 1 of 1 gate passes (exit status 0)"])
     result.stdout.fnmatch_lines(["40 cases: 20 right, 20 missed", "21 passed, 20 missed in *"])
 

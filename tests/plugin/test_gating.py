@@ -104,19 +104,3 @@ def test_tasks_that_a_full_run_requires(place, right):
     place.thresholds('[defaults]\nrequire = ["valse/ex*", "valse/plurality"]\n')
     place.run(right, ret=1, says="FAILED thresholds.toml::valse/plurality:required - fail: *")
     assert place.run(right, "--suite=valse/existence").ret == 0
-
-
-def test_the_files_of_a_run(data, wrong):
-    data.run(wrong)
-    files = {file.name for file in (data.path / "out").iterdir()}
-    tables = {"cases.parquet", "predictions.parquet"}
-    written = {"badge.json", "metrics.json", "verdict.json", "report.html", "summary.md", "environment.json"}
-    assert files == written | tables
-    assert data.metrics()["model"]["name"] == "wrong_model:build"
-    assert "gates do not pass" in (data.path / "out" / "summary.md").read_text()
-
-
-def test_every_figure_has_that_of_the_blind_model(data, right):
-    result = data.run(right)
-    assert data.task()["metrics"]["acc_r"]["blind"]["value"] == 1.0
-    result.stdout.fnmatch_lines(["capability*blind*decision", "foil *valse/existence*acc_r*40*1.000*1.000*pass"])

@@ -32,16 +32,13 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def run(pytester, folder, monkeypatch):
-    monkeypatch.delenv("VLGATE_DATA", raising=False)
-    monkeypatch.syspath_prepend(pytester.path)
-    (pytester.path / "looks.py").write_text(LOOKS)
+def run(place, folder):
+    (place.path / "looks.py").write_text(LOOKS)
 
     def start(*arguments, out="out"):
-        where = [f"--data={folder}", f"--results={out}", "--suite=scene-graphs/*", "--pairs=12"]
-        result = pytester.runpytest_inprocess("--pyargs", "tests_vl", *where, *arguments)
-        file = pytester.path / out / "metrics.json"
-        return result, json.loads(file.read_text())["tasks"] if file.exists() else {}
+        given = ("--suite=scene-graphs/*", "--pairs=12", f"--data={folder}", f"--results={out}")
+        result = place.run(*given, *arguments, data=False)
+        return result, place.metrics(out)["tasks"] if (place.path / out / "metrics.json").exists() else {}
 
     return start
 
@@ -98,16 +95,7 @@ def test_a_broken_file_ends_the_run_before_it_begins(run, folder):
     assert found == {}
 
 
-@pytest.mark.parametrize("given", ["0", "-1", "some"])
-def test_a_wrong_number_of_pairs_is_refused(run, given):
-    result, _ = run("--model=oracle", f"--pairs={given}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: --pairs={given}: *whole number above 0, or paper*"])
-
-
-def test_the_number_of_pairs_may_be_in_an_ini_file(pytester, folder):
-    pytester.makeini("[pytest]\nvlgate_pairs = 17\n")
-    where = [f"--data={folder}", "--results=out", "--suite=scene-graphs/order-inv", "--model=oracle"]
-    assert pytester.runpytest_inprocess("--pyargs", "tests_vl", *where).ret == 0
-    found = json.loads((pytester.path / "out/metrics.json").read_text())["tasks"]
-    assert found["scene-graphs/order-inv"]["cases"] == 17
+def test_the_number_of_pairs_may_be_in_an_ini_file(place, folder):
+    (place.path / "pytest.ini").write_text("[pytest]\nvlgate_pairs = 17\n")
+    place.run("--model=oracle", f"--data={folder}", "--suite=scene-graphs/order-inv", data=False, ret=0)
+    assert place.task("scene-graphs/order-inv")["cases"] == 17

@@ -14,7 +14,6 @@ def test_a_limit_that_holds_is_shown_and_fails_nothing(place, wrong):
     result = place.run(wrong, "-rx", "--alluredir=allure", ret=0)
     result.stdout.fnmatch_lines(["XFAIL thresholds.toml::limit:valse/existence:acc_r - cannot: acc_r is 0.0000 *"])
     result.stdout.fnmatch_lines(["cannot   valse/existence *(known limit 0.6: it does not see what is missing)"])
-    assert "(known limit 0.6: it does not see what is missing)" in (place.path / "out/summary.md").read_text()
     found = {gate["gate"]: (gate["kind"], gate["decision"]) for gate in place.metrics()["gates"]}
     assert found["limit:valse/existence:acc_r"] == ("limit", "cannot")
     assert "1 cannot" in (place.path / "out/summary.md").read_text()

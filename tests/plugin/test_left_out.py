@@ -272,10 +272,9 @@ def test_gates_name_the_rule_for_ties(data, right, ties, status):
     assert gate["decision"] == ("pass" if ties == "half" else "inconclusive")
 
 
-@pytest.mark.parametrize(
-    "ties", ["strict", pytest.param("half", marks=pytest.mark.slow), pytest.param("credit", marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize("model", ["constant", pytest.param("random", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("ties", ["strict", "half", "credit"])
+@pytest.mark.parametrize("model", ["constant", "random"])
 def test_no_shipped_gate_passes_for_a_model_that_does_not_look(place, model, ties):
     place.run(f"--model={model}", f"--ties={ties}", "--health=off", data=False)
     judged = {gate: found for gate, found in place.decisions().items() if found != "not run"}

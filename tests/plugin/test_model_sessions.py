@@ -58,7 +58,9 @@ def match(self, pairs):
 """
 
 
-@pytest.mark.parametrize(("workers", "status"), [("0", 0), pytest.param("1", 0, marks=pytest.mark.slow), ("2", 1)])
+@pytest.mark.parametrize(
+    ("workers", "status"), [("0", 0), *(pytest.param(f"{n}", n - 1, marks=pytest.mark.slow) for n in (1, 2))]
+)
 def test_workers_that_load_different_models_leave_the_run_inconclusive(data, workers, status):
     data.run(data.model(OTHER_WEIGHTS), "--device=cpu", "-n", workers, ret=status)
     found = {gate["gate"]: gate["decision"] for gate in data.metrics()["gates"]}

@@ -229,7 +229,9 @@ def test_only_a_run_that_passes_is_a_baseline_without_a_reason(place, run, gates
     assert (tmp_path / "kept").exists() == (word == "pass")
 
 
-@pytest.mark.parametrize("gates", THRESHOLDS)
+@pytest.mark.parametrize(
+    "gates", ["pass", *(pytest.param(name, marks=pytest.mark.slow) for name in THRESHOLDS if name != "pass")]
+)
 @pytest.mark.parametrize(("run", "own"), slowly((run, own) for run, own in MADE if own in {"pass", "none"}))
 def test_a_run_judged_again_is_the_run_with_that_file(place, run, own, gates, tmp_path, capsys):
     folder, _ = place.run(run, own)

@@ -279,18 +279,6 @@ def test_the_worst_check_of_any_part_is_that_of_the_whole(parts):
     assert gates == {"model:determinism": "inconclusive", "valse/existence:acc_r": "pass"}
 
 
-def test_what_a_part_cannot_do_is_refused_at_the_start(data, right):
-    for args, says in {
-        ("--shard=1/2", "--explain=3"): "--explain explains the worst missed cases of a whole run",
-        ("--shard=1/2", "-m", "shrink"): "-m shrink searches a sample of the whole run",
-        ("--shard=3/2",): "--shard=3/2: expected a part I/N",
-        ("--shard=",): "--shard=: expected I/N, but a value is empty",
-        ("--ray=",): "--ray=: expected auto|HOST:PORT, but a value is empty",
-        ("--shard=1/50",): "40 cases make at most 40 parts",
-    }.items():
-        data.run(right, *args, ret=4, error=f"*{says}*")
-
-
 def test_an_ini_file_cannot_ask_for_a_part(data, right):
     data.pytester.makeini("[pytest]\nvlgate_shard = 1/2\n")
     data.run(right)
