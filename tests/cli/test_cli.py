@@ -63,14 +63,13 @@ def test_python_m_vlgate_is_the_same_command(arguments, status, out, err):
     assert err in ended.stderr
 
 
-def test_a_place_that_cannot_be_written_is_an_error_in_one_line(tmp_path, monkeypatch, capsys):
+def test_a_place_that_cannot_be_written_is_an_error_in_one_line(tmp_path, monkeypatch, capsys, vlgate):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
     assert main(["init"]) == 0
     monkeypatch.setattr("vlgate.cli.init.run", lambda _: (tmp_path / "file" / "inner").mkdir())
     capsys.readouterr()
-    assert main(["init"]) == 4
-    said = capsys.readouterr().err
+    said = vlgate("init", status=4)
     assert said.count("\n") == 1
     assert str(tmp_path / "file" / "inner") in said
 

@@ -263,13 +263,12 @@ def test_the_same_model_passes_all_gates_together_in_95_of_100_new_samples(folde
 
 
 @pytest.mark.slow
-def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester, capsys):
+def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester, capsys, vlgate):
     suite = "--suite=scenes/foil-it,scenes/order-inv,scenes/relations"
     arguments = ["--pyargs", "tests_vl", "--model=bag-of-words", suite, "--health=off"]
     pytester.runpytest_inprocess(*arguments, "--results=run")
     capsys.readouterr()
-    assert main(["init", "--from", "run"]) == 0
-    said = capsys.readouterr().out
+    said = vlgate("init", "--from", "run")
     assert "my_model" not in said  # the run is of another model
     assert "  1. look at the gates in thresholds.toml" in said
     assert pytester.runpytest_inprocess(*arguments, "--results=again").ret == 0
@@ -279,11 +278,10 @@ def test_a_run_passes_the_gates_that_are_made_from_it(folder, pytester, capsys):
     assert job["with"]["model"] == "bag-of-words"
 
 
-def test_a_folder_with_data_of_its_own_goes_from_init_to_a_second_run(folder, pytester, capsys):
+def test_a_folder_with_data_of_its_own_goes_from_init_to_a_second_run(folder, pytester, capsys, vlgate):
     own_data(folder)
     (folder / "thresholds.toml").unlink()
-    assert main(["init"]) == 0
-    said, text = capsys.readouterr().out, (folder / "thresholds.toml").read_text()
+    said, text = vlgate("init"), (folder / "thresholds.toml").read_text()
     assert "gate" not in tomllib.loads(text)
     assert '# [gate."mine/numbers".acc_r]\n# min = 0.80\n' in text
     assert "scenes/" not in text
@@ -296,8 +294,7 @@ def test_a_folder_with_data_of_its_own_goes_from_init_to_a_second_run(folder, py
     shutil.rmtree(folder / ".github")
     pytester.runpytest_inprocess(*start.split()[1:], "--health=off")
     capsys.readouterr()
-    assert main(["init", "--from", "results/first"]) == 0  # in place of the file without gates
-    said = capsys.readouterr().out
+    said = vlgate("init", "--from", "results/first")
     assert "wrote: thresholds.toml" in said
     assert "put your own model" not in said
     judge, bless = (line.strip().removeprefix("2. ") for line in said.splitlines() if "results/judged" in line)
@@ -329,12 +326,11 @@ def test_a_folder_data_without_cases_is_no_data_unless_it_is_named(folder, capsy
 
 
 @pytest.mark.parametrize("content", [None, "{", "[" * 100_000, "[]", "{}", '{"model": 1}'])
-def test_a_folder_without_a_run_is_refused_and_nothing_is_written(folder, content, capsys):
+def test_a_folder_without_a_run_is_refused_and_nothing_is_written(folder, content, vlgate):
     (folder / "run").mkdir()
     if content is not None:
         (folder / "run/metrics.json").write_text(content)
-    assert main(["init", "--from", "run"]) == 4
-    assert "init: --from run: " in (said := capsys.readouterr().err)
+    assert "init: --from run: " in (said := vlgate("init", "--from", "run", status=4))
     assert "metrics.json" in said
     assert said.count("\n") == 1
     assert not any((folder / name).exists() for name in FILES)

@@ -145,14 +145,13 @@ def test_all_kinds_of_gates_are_decided_as_in_the_run(place, tasks, capsys):
 ALLOWED = '[checks]\npolarity = { allow = true, why = "known" }\n'
 
 
-def test_a_run_that_passes_ends_with_status_0(place, tasks, capsys):
+def test_a_run_that_passes_ends_with_status_0(place, tasks, capsys, vlgate):
     verdicts = verdicts_of(tasks)
     place.write(verdicts)
     status, found = place.judged(capsys, ALLOWED + PLAIN)
     assert (status, found["passed"], found["lacking"]) == (0, True, [])
     assert found["gates"] == place.expected(verdicts, ALLOWED + PLAIN)[0]
-    assert main(["judge", str(place.path / "run"), "--thresholds", str(place.gates(ALLOWED + PLAIN))]) == 0
-    said = capsys.readouterr().out.splitlines()
+    said = vlgate("judge", place.path / "run", "--thresholds", str(place.gates(ALLOWED + PLAIN))).splitlines()
     assert said[0] == f"oracle with {place.path / 'gates.toml'}: passes (1 pass, 1 not run)"
     assert said[1].startswith("pass: valse/relations:acc_r: acc_r is 0.6500 (95 % interval")
     assert said[2] == "not run: model:polarity: true texts score low; allowed because known"
@@ -265,19 +264,18 @@ def test_a_file_without_a_gate_for_the_run_does_not_pass_it_unless_that_is_said(
     assert place.judged(capsys, other, "--no-require-gates")[0] == 0
 
 
-def test_rows_of_another_run_are_refused(place, tasks, capsys):
+def test_rows_of_another_run_are_refused(place, tasks, vlgate):
     folder = place.write(verdicts_of(tasks))
     table = read_table(folder / "cases.parquet")
     place_of = table.column_names.index("acc_r")
     better = table.column("acc_r").to_pylist()
     better = [1.0 if value is not None else None for value in better]
     write_table(table.set_column(place_of, "acc_r", [better]), folder / "cases.parquet")
-    assert main(["judge", str(folder), "--thresholds", str(place.gates(PLAIN))]) == 4
-    said = capsys.readouterr().err
+    said = vlgate("judge", folder, "--thresholds", str(place.gates(PLAIN)), status=4)
     assert f"vlgate judge {folder}: metrics.json has acc_r of valse/relations as 0.650000 of 40, but" in said
 
 
-def test_results_get_the_decisions_the_rows_and_the_page(place, tasks, capsys):
+def test_results_get_the_decisions_the_rows_and_the_page(place, tasks, capsys, vlgate):
     folder = place.write(verdicts_of(tasks))
     to = place.path / "judged"
     gates = place.gates(ALLOWED + '[gate."valse/relations".acc_r]\nmin = 0.95\n')
@@ -292,5 +290,4 @@ def test_results_get_the_decisions_the_rows_and_the_page(place, tasks, capsys):
     assert main(command) == 4
     assert f"--results {to}: holds metrics.json of a run" in capsys.readouterr().err
     assert main([*command, "--overwrite"]) == 1
-    assert main([*command[:-1], f"--results={folder}", "--overwrite"]) == 4
-    assert "is the folder of the run itself" in capsys.readouterr().err
+    assert "is the folder of the run itself" in vlgate(*command[:-1], f"--results={folder}", "--overwrite", status=4)

@@ -11,9 +11,8 @@ from vlgate.making.kinds.kind import KINDS, kind
 from vlgate.making.tools import TOOLS
 
 
-def test_the_list_says_of_each_kind_what_it_takes_and_needs(capsys):
-    assert main(["make", "--list"]) == 0
-    listed = capsys.readouterr().out
+def test_the_list_says_of_each_kind_what_it_takes_and_needs(vlgate):
+    listed = vlgate("make", "--list")
     for name in KINDS:
         assert f"{name}: {kind(name).sentence}\n" in listed
         assert kind(name).name == name

@@ -224,11 +224,10 @@ def test_cases_that_must_hold_may_not_be_deselected(before, capsys):
     assert "run:must_hold" in capsys.readouterr().out
 
 
-def test_two_folders_are_compared_without_a_model(before, capsys):
+def test_two_folders_are_compared_without_a_model(before, capsys, vlgate):
     run(before, [1, 5, 9])
     capsys.readouterr()
-    assert main(["compare", "before", "out"]) == 0
-    printed = capsys.readouterr().out
+    printed = vlgate("compare", "before", "out")
     assert "2 newly broken, 1 fixed, 1 still wrong of 40 cases" in printed
     assert "the model's fingerprint was" in printed
     before.thresholds(gate("max_broken = 1"))
@@ -236,8 +235,7 @@ def test_two_folders_are_compared_without_a_model(before, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["gates"][0]["decision"] == "fail"
     assert found["tasks"]["valse/existence"]["broken"] == ["record_5", "record_9"]
-    assert main(["compare", "out", "before"]) == 0
-    assert "1 newly broken, 2 fixed" in capsys.readouterr().out
+    assert "1 newly broken, 2 fixed" in vlgate("compare", "out", "before")
 
 
 def test_a_blessed_run_is_a_baseline_and_its_right_cases_can_be_held(before, capsys):
@@ -257,11 +255,10 @@ def test_a_blessed_run_is_a_baseline_and_its_right_cases_can_be_held(before, cap
     assert main([*arguments, "--overwrite"]) == 0
 
 
-def test_a_run_whose_gates_do_not_pass_is_blessed_only_with_a_reason(before, capsys):
+def test_a_run_whose_gates_do_not_pass_is_blessed_only_with_a_reason(before, vlgate):
     before.thresholds(gate("min = 0.999"))
     before.run(before.model(worse(range(3, 9)), "newer"))
-    assert main(["bless", "out"]) == 4
-    assert "its gates do not pass (valse/existence:acc_r)" in capsys.readouterr().err
+    assert "its gates do not pass (valse/existence:acc_r)" in vlgate("bless", "out", status=4)
     assert main(["bless", "out", "--why", "the first release"]) == 0
     record = json.loads((before.path / "baseline/blessed.json").read_text())
     assert (record["why"], record["gates_not_passed"]) == ("the first release", ["valse/existence:acc_r"])
@@ -371,20 +368,18 @@ def test_a_first_run_with_gates_on_a_comparison_alone_is_not_gated(first, capsys
     assert main(["bless", "out", "--why", "the first one"]) == 0
 
 
-def test_without_the_word_a_first_run_stays_inconclusive_and_is_blessed_with_a_reason_only(first, capsys):
+def test_without_the_word_a_first_run_stays_inconclusive_and_is_blessed_with_a_reason_only(first, vlgate):
     assert first.run(first.model(worse([0]), "older")).ret == 1
     assert first.decisions()[MAX_BROKEN] == "inconclusive"
-    assert main(["bless", "out"]) == 4
-    assert "its gates do not pass" in capsys.readouterr().err
+    assert "its gates do not pass" in vlgate("bless", "out", status=4)
 
 
-def test_the_command_judge_knows_a_first_run(first, capsys):
+def test_the_command_judge_knows_a_first_run(first, capsys, vlgate):
     first.run(first.model(worse([0]), "older"))
     given = ["judge", "out", "--thresholds", "thresholds.toml"]
     assert main(given) == 1
     capsys.readouterr()
-    assert main([*given, "--baseline=first", "--results=again"]) == 0
-    assert f"not run: {MAX_BROKEN}: {FIRST}" in capsys.readouterr().out
+    assert f"not run: {MAX_BROKEN}: {FIRST}" in vlgate(*given, "--baseline=first", "--results=again")
     verdict = first.verdict("again")
     assert (verdict["verdict"], verdict["run"]["baseline"]) == ("pass", "first")
     assert main(["bless", "again"]) == 0

@@ -169,10 +169,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     said = sys.argv[1:] if arguments is None else arguments
     known = [name for name in said[:1] if name in COMMANDS]  # the modules of the others need not be imported
     for name in known or COMMANDS:
-        own = commands.add_parser(name, help=_TABLE[name]["help"])
+        command = commands.add_parser(name, help=_TABLE[name]["help"])
         if known:
-            own.description = import_module(COMMANDS[name]).__doc__
-            add_options(own, name)
+            command.description = import_module(COMMANDS[name]).__doc__
+            add_options(command, name)
     given, unknown = parser.parse_known_args(said)
     if unknown:
         commands.choices[given.command].error(f"unrecognized arguments: {' '.join(unknown)}")
