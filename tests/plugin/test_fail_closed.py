@@ -6,7 +6,7 @@ import pytest
 
 from vlgate.plugin.collected import batch_name
 from vlgate.record.results_folder import NAMES
-from vlgate.run import examining
+from vlgate.run import concluding
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_run_is_its_own_replay(place):
 
 @pytest.mark.parametrize(("health", "says"), [("auto", True), ("on", False), ("off", False)])
 def test_the_summary_says_if_large_tasks_were_not_examined(place, right, monkeypatch, health, says):
-    monkeypatch.setattr(examining, "EXAMINED_CASES", 39)
+    monkeypatch.setattr(concluding, "EXAMINED_CASES", 39)
     place.valse(n=40)
     place.thresholds()
     place.run(right, f"--health={health}")

@@ -19,7 +19,7 @@ from vlgate.gates.thresholds import thresholds_errors
 from vlgate.record.options import Options
 from vlgate.report.remarks import grouped_flaws
 from vlgate.run.census import count, looked_for
-from vlgate.run.examining import flaws_of
+from vlgate.run.concluding import flaws_of
 from vlgate.run.planning import empty_lines, is_wanted, no_folder
 from vlgate.sources.data_folders import another_folder, grouped, read_everything
 from vlgate.sources.graphs.files import find_graphs
