@@ -13,33 +13,6 @@ from vlgate.cli import COMMANDS, main
 ROOT = Path(__file__).parents[2]
 
 
-def test_help_lists_every_command(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["--help"])
-    assert ended.value.code == 0
-    said = capsys.readouterr().out
-    assert all(name in said for name in COMMANDS)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_a_command_tells_its_options(name, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([name, "--help"])
-    assert ended.value.code == 0
-    own = {"models": "--json", "tasks": "--rate", "check": "--thresholds", "init": "--from", "report": "--data"}
-    own |= {
-        "cache": "--older-than",
-        "demo": "--sabotage",
-        "bless": "--to",
-        "compare": "--json",
-        "export": "--format",
-        "judge": "--baseline",
-        "merge": "--results",
-        "misses": "--slice",
-    }
-    assert own.get(name, "--out") in capsys.readouterr().out
-
-
 def test_it_is_installed_under_its_name():
     command = Path(sys.executable).with_name("vlgate")
     if not command.exists():

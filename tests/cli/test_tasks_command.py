@@ -31,15 +31,6 @@ def test_every_sentence_belongs_to_a_task_and_an_own_task_has_none():
     assert measures("mine/order-inv") == ""
 
 
-@pytest.mark.usefixtures("data")
-def test_the_embedded_scenes_are_listed_without_data(vlgate):
-    text = vlgate("tasks", "--suite", "scenes/relations,scenes/word-swap")
-    assert "scenes/relations" in text
-    assert measures("scenes/relations") in text
-    assert "group (0.167)" in text
-    assert "scenes/foil-it" not in text
-
-
 def test_a_rate_gives_the_expected_time(data, vlgate):
     [entry] = json.loads(vlgate("tasks", "--data", data, "--rate", "0.5", "--json"))
     assert (entry["task"], entry["measures"], entry["shape"]) == ("mine/pairs", "", "pair")

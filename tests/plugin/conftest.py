@@ -64,6 +64,13 @@ class Workplace:
         (self.path / f"{name}.py").write_text(source)
         return f"--model={name}:build"
 
+    def matching(self, score="-float(len(pair.text))", first="pass", head="", name="my_model"):
+        """A model with these scores of the pairs, by default right on every record of ``valse``.
+
+        ``first``: statements at the beginning of each call; ``head``: attributes of the class.
+        """
+        return self.model(f"{head}\ndef match(self, pairs):\n    {first}\n    return [{score} for pair in pairs]", name)
+
     def run(
         self, *args, data=True, subprocess=False, overwrite=True, model="bag-of-words", ret=None, says="", error=""
     ):
@@ -128,18 +135,11 @@ def workers(request):
     return request.param
 
 
-LENGTH = """
-def match(self, pairs):
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
-"""A model that prefers the shorter text: right on every record of ``Workplace.valse``."""
-
-
 @pytest.fixture
 def right(place):
-    return place.model(LENGTH, name="right_model")
+    return place.matching(name="right_model")
 
 
 @pytest.fixture
 def wrong(place):
-    return place.model(LENGTH.replace("-float", "float"), name="wrong_model")
+    return place.matching("float(len(pair.text))", name="wrong_model")

@@ -113,15 +113,10 @@ def test_a_record_whose_image_name_leaves_the_folder_is_left_out(place, right):
 
 # --- images --------------------------------------------------------------------------------------------------------
 
-LOOKS = """
-def match(self, pairs):
-    return np.array([1.0 / len(pair.text) + 0 * pair.image.load().width for pair in pairs])
-"""
-
 
 @pytest.fixture
 def looks(place):
-    return place.model(LOOKS, name="looking_model")
+    return place.matching("1.0 / len(pair.text) + 0 * pair.image.load().width", name="looking_model")
 
 
 @pytest.mark.parametrize("items", ["pair", "batch"])
@@ -178,8 +173,7 @@ def test_a_model_that_fails_on_one_batch_fails_that_test_and_the_gate(data, body
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_loses_only_what_it_ran(data):
-    kill = f"if {SEVEN}: os.kill(os.getpid(), 9)\n    return {SHORTER}"
-    model = data.model(f"def match(self, pairs):\n    {kill}")
+    model = data.matching(first=f"if {SEVEN}: os.kill(os.getpid(), 9)")
     result = data.run(model, "-n", "2", ret=1, says="*worker 'gw?' crashed while running*record_7*")
     assert (data.task()["judged"], data.task()["unscored"]) == (39, 1)
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::valse/existence:acc_r - inconclusive*"])

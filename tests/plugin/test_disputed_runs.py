@@ -75,7 +75,7 @@ def test_more_disputes_than_allowed_make_a_gate_inconclusive(place, right, lines
     place.thresholds(f'[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n{key}\n')
     write(place, *lines)
     swapped = all(line["claim"] == "swapped" for line in lines)
-    model = place.model("def match(self, pairs):\n    return np.array([float(len(p.text)) for p in pairs])", "other")
+    model = place.matching("float(len(pair.text))", name="other")
     place.run(model if swapped else right, "--disputes=disputes.jsonl", "--health=off", ret=1 if said else 0)
     assert said in place.metrics()["gates"][0]["why"]
     again = judge_again(read_run(place.path / "out", "out"), place.path / "thresholds.toml", require_gates=False)

@@ -6,14 +6,7 @@ from vlgate.asking.pace import Pace
 from vlgate.plugin import progress
 from vlgate.plugin.progress import Estimate
 
-SLOW = """
-asked = 0
-def match(self, pairs):
-    import time
-    Model.asked += len(pairs)
-    time.sleep(0.001 * len(pairs))
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
+SLOW = "import time; time.sleep(0.001 * len(pairs))"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +36,7 @@ def test_it_is_measured_on_the_model_before_the_first_test(place, monkeypatch, h
     monkeypatch.setattr(progress, "LONG", 0.0)  # every run is a long one
     place.valse(200, images=False)
     place.image("vg/100.jpg")
-    result = place.run(place.model(SLOW), "--missing-images=skip", "--health=off", "-q", *how)
+    result = place.run(place.matching(first=SLOW), "--missing-images=skip", "--health=off", "-q", *how)
     places = [number for number, line in enumerate(result.outlines) if line.startswith("vlgate: about ")]
     assert len(places) == 1
     assert " to ask 200 cases (" in result.outlines[places[0]]
@@ -55,5 +48,5 @@ def test_it_is_measured_on_the_model_before_the_first_test(place, monkeypatch, h
 def test_a_short_run_is_not_measured(place, monkeypatch):
     monkeypatch.setattr(progress, "LONG", 0.0)
     place.valse(40)
-    result = place.run(place.model(SLOW), "-q")
+    result = place.run(place.matching(first=SLOW), "-q")
     result.stdout.no_fnmatch_line("vlgate: about *")

@@ -89,7 +89,7 @@ def test_a_decision_threshold_that_is_not_a_number_is_refused(place, threshold):
 
 def test_no_file_of_an_earlier_run_remains_if_a_run_crashes(data, right):
     assert data.run(right).ret == 0
-    dying = data.model("def match(self, pairs):\n    os._exit(0)", name="dying_model")
+    dying = data.matching(first="os._exit(0)", name="dying_model")
     data.run(dying, "--overwrite", subprocess=True)
     assert not {file.name for file in (data.path / "out").iterdir()} & set(NAMES)
 

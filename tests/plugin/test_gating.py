@@ -86,19 +86,6 @@ def test_another_capability_alone_runs_no_gate_of_this_one(data, wrong):
     data.run(wrong, "-m", "compositional", ret=pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
-def test_a_run_that_ends_early_cannot_pass(data):
-    model = data.model(
-        """
-        def match(self, pairs):
-            if any("There are 7 dogs." == pair.text for pair in pairs):
-                raise ValueError("no sevens")
-            return np.array([-float(len(pair.text)) for pair in pairs])
-        """.replace("\n        ", "\n")
-    )
-    data.run(model, "-x", ret=1, says="FAILED thresholds.toml::valse/existence:acc_r - inconclusive: *")
-    assert data.task()["unscored"] > 1
-
-
 def test_tasks_that_a_full_run_requires(place, right):
     place.valse()
     place.thresholds('[defaults]\nrequire = ["valse/ex*", "valse/plurality"]\n')

@@ -66,15 +66,6 @@ def test_missing_images_end_the_run_early_or_leave_cases_skipped(run):
     assert any(task["judged"] for task in found.values())
 
 
-def test_replies_can_be_replayed_without_images(run):
-    _, found = run("--model=random")
-    result, again = run("--model=replay:out/predictions.parquet", out="again")
-    assert result.ret == 0
-    assert {name: task["metrics"] for name, task in again.items()} == {
-        name: task["metrics"] for name, task in found.items()
-    }
-
-
 def test_the_summary_counts_what_was_left_out(run, folder, pytester):
     file = folder / "gqa" / "train_sceneGraphs.json"
     content = json.loads(file.read_text())

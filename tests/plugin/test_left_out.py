@@ -41,12 +41,8 @@ def test_the_last_failed_tests_alone_do_not_pass(place, monkeypatch):
     place.valse()
     place.valse(file="plurals.json")
     place.thresholds()
-    model = place.model(
-        "def match(self, pairs):\n"
-        "    if 'FAIL' in os.environ and any('There are 7 dogs.' == pair.text for pair in pairs):\n"
-        "        raise ValueError('no sevens')\n"
-        "    return np.array([-float(len(pair.text)) for pair in pairs])"
-    )
+    seven = "any('There are 7 dogs.' == pair.text for pair in pairs)"
+    model = place.matching(first=f"if 'FAIL' in os.environ and {seven}: raise ValueError('no sevens')")
     monkeypatch.setenv("FAIL", "1")
     assert place.run(model, "--suite=valse/existence").ret == 1
     monkeypatch.delenv("FAIL")
@@ -126,9 +122,7 @@ def test_collecting_says_that_figures_in_the_folder_are_older(data, right):
 
 
 def test_skipped_cases_make_a_gate_inconclusive(place):
-    looking = place.model(
-        "def match(self, pairs):\n    return np.array([-float(len(p.text)) for p in pairs if p.image.load()])"
-    )
+    looking = place.matching("-float(len(pair.text)) + 0 * pair.image.load().width")
     place.valse()
     place.thresholds()
     for name in ("101", "102"):  # two records each
@@ -244,9 +238,7 @@ def test_some_copies_among_enough_cases_do_no_harm(place):
     _same(
         place, lambda i, record: record.update(caption=f"There are {i % 30 + 1} dogs.", foil=f"No {i % 30 + 1} dogs.")
     )
-    model = place.model(
-        "def match(self, pairs):\n    return np.array([float('There' in p.text) for p in pairs])", "other"
-    )
+    model = place.matching("float('There' in pair.text)", name="other")
     assert place.run(model, "--health=off").ret == 0
     _same(
         place, lambda i, record: record.update(caption=f"There are {i % 29 + 1} dogs.", foil=f"No {i % 29 + 1} dogs.")

@@ -31,18 +31,18 @@ def test_a_note_of_several_workers_is_shown_once():
     assert merged(cards, "one").notes == ("regions of a stub", "3 replies unread", "2 replies unread")
 
 
-CUTTING = """
-cut_texts = set()
-def match(self, pairs):
-    self.cut_texts |= {pair.text for pair in pairs if len(pair.text) > 17}
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
+CUT = "self.cut_texts |= {pair.text for pair in pairs if len(pair.text) > 17}"
+OTHER = "fingerprint = os.environ.get('PYTEST_XDIST_WORKER', 'main')"
 
 
 def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_named_in_the_sentences(place, workers):
     place.valse(12)  # "There are 10 dogs." has 18 characters, "There are no 0 dogs." 20
     place.thresholds()
-    result = place.run(place.model(CUTTING), "--device=cpu", *workers)
+    result = place.run(
+        place.matching(first=CUT, head="cut_texts = set()"),
+        "--device=cpu",
+        *workers,
+    )
     result.stdout.fnmatch_lines(["with a text that the model did not read to the end: 12 cases in valse/existence"])
     assert place.task()["cut"] == 12
     cases = pq.read_table(place.path / "out" / "cases.parquet").to_pylist()
@@ -51,18 +51,17 @@ def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_named_in_t
     assert said["record_11"] == "the model did not read the end of 2 of 2 texts"
 
 
-OTHER_WEIGHTS = """
-fingerprint = os.environ.get("PYTEST_XDIST_WORKER", "main")
-def match(self, pairs):
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
-
-
 @pytest.mark.parametrize(
     ("workers", "status"), [("0", 0), *(pytest.param(f"{n}", n - 1, marks=pytest.mark.slow) for n in (1, 2))]
 )
 def test_workers_that_load_different_models_leave_the_run_inconclusive(data, workers, status):
-    data.run(data.model(OTHER_WEIGHTS), "--device=cpu", "-n", workers, ret=status)
+    data.run(
+        data.matching(head=OTHER),
+        "--device=cpu",
+        "-n",
+        workers,
+        ret=status,
+    )
     found = {gate["gate"]: gate["decision"] for gate in data.metrics()["gates"]}
     assert found["valse/existence:acc_r"] == "pass"
     assert found.get("model:same-model") == (None if status == 0 else "inconclusive")

@@ -2,17 +2,11 @@
 
 import pytest
 
-RIGHT = "return np.array([-float(len(pair.text)) for pair in pairs])"
-LATER = f"""
-asked = 0
-def match(self, pairs):
-    import pytest
-    Model.asked += len(pairs)
-    if Model.asked > 80:
-        {{}}
-    {RIGHT}
-"""
-"""A model that is right in the tests of 40 cases, and does something else in the checks at the end."""
+
+def later(data, does):
+    """A model that is right in the tests of 40 cases, and does something else in the checks at the end."""
+    first = f"import pytest; Model.asked += len(pairs)\n    if Model.asked > 80: {does}"
+    return data.matching(first=first, head="asked = 0")
 
 
 def test_a_complete_run_says_so(data, right):
@@ -36,7 +30,7 @@ def test_a_complete_run_says_so(data, right):
     ids=["skip", "xfail", "fail", "base", "generator-exit", "mute", "surrogate", "exit"],
 )
 def test_what_a_model_raises_in_the_checks_loses_no_figures(data, does):
-    result = data.run(data.model(LATER.format(does)), ret=1)
+    result = data.run(later(data, does), ret=1)
     found = data.metrics()
     assert (data.task()["judged"], found["complete"]) == (40, False)
     assert "check polarity" in found["why"]
@@ -47,28 +41,26 @@ def test_what_a_model_raises_in_the_checks_loses_no_figures(data, does):
 
 @pytest.mark.slow
 def test_a_failed_check_of_a_worker_is_said_too(data):
-    body = "asked = 0\ndef match(self, pairs):\n    if len(pairs) > 2: raise BaseException('out')\n    " + RIGHT
-    assert data.run(data.model(body), "-n", "2").ret == 1
+    assert data.run(data.matching(first="if len(pairs) > 2: raise BaseException('out')"), "-n", "2").ret == 1
     assert (data.task()["judged"], data.metrics()["complete"]) == (40, False)
 
 
 def test_ctrl_c_in_the_checks_loses_no_figures(data):
-    data.run(data.model(LATER.format("raise KeyboardInterrupt")), subprocess=True, ret=pytest.ExitCode.INTERRUPTED)
+    data.run(later(data, "raise KeyboardInterrupt"), subprocess=True, ret=pytest.ExitCode.INTERRUPTED)
     assert (data.task()["judged"], data.metrics()["complete"]) == (40, False)
     assert "interrupted" in data.metrics()["why"]
 
 
 def test_a_process_that_ends_in_the_checks_loses_no_figures(data):
-    data.run(data.model(LATER.format("os._exit(7)")), subprocess=True)
+    data.run(later(data, "os._exit(7)"), subprocess=True)
     found = data.metrics()
     assert (data.task()["judged"], found["complete"]) == (40, False)
     assert "checks" in found["why"]
 
 
 def test_an_interrupted_run_says_so(data):
-    stops = "if Model.asked == 11: raise KeyboardInterrupt"
-    body = f"asked = 0\ndef match(self, pairs):\n    Model.asked += 1\n    {stops}\n    {RIGHT}"
-    result = data.run(data.model(body), "--batch-size=2", "--items=pair", subprocess=True)
+    model = data.matching(first="Model.asked += 1\n    if Model.asked == 11: raise KeyboardInterrupt", head="asked = 0")
+    result = data.run(model, "--batch-size=2", "--items=pair", subprocess=True)
     assert result.ret == pytest.ExitCode.INTERRUPTED
     found = data.metrics()
     assert found["complete"] is False
@@ -78,9 +70,11 @@ def test_an_interrupted_run_says_so(data):
 
 
 def test_a_run_that_stops_at_the_first_failure_says_so(data):
-    body = f"def match(self, pairs):\n    if any('7' in pair.text for pair in pairs): raise ValueError\n    {RIGHT}"
-    assert data.run(data.model(body), "-x", "--batch-size=2").ret == 1
+    model = data.matching(first="if any('7' in pair.text for pair in pairs): raise ValueError")
+    assert data.run(model, "-x", "--batch-size=2").ret == 1
     assert "of 40 tests did not run" in data.metrics()["why"]
+    assert data.decisions() == {"valse/existence:acc_r": "inconclusive"}
+    assert data.task()["unscored"] > 1
 
 
 @pytest.mark.parametrize(
@@ -146,8 +140,7 @@ SAYS = {7: no_reply, 8: raises, 9: skips, 10: pytest.fail, 11: warns, 12: writes
 def test_half_a_surrogate_pair_loses_no_other_case_whatever_says_it(data, workers):
     texts = "[one.text for one in pairs]"
     says = f"for n, say in SAYS.items():\n        if f'There are {{n}} dogs.' in {texts}: say({HALF_TEXT})"
-    body = f"note = fingerprint = {HALF_TEXT}\ndef match(self, pairs):\n    {says}\n    {RIGHT}"
-    model = data.model(body)
+    model = data.matching(first=says, head=f"note = fingerprint = {HALF_TEXT}")
     file = data.path / "my_model.py"
     file.write_text(HALF + file.read_text())
     result = data.run(model, "--items=pair", "--batch-size=2", *workers)

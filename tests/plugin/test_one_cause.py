@@ -2,7 +2,6 @@
 
 import xml.etree.ElementTree as ET
 
-RIGHT = "return np.array([-float(len(pair.text)) for pair in pairs])"
 CUT = """
 def match(self, pairs):
     from vlgate.errors import NoReplyError
@@ -46,8 +45,7 @@ def test_two_causes_are_two_lines_and_each_says_its_count(data):
 
 def test_a_case_that_fails_alone_keeps_its_own_name(data):
     seven = "if any('There are 7 dogs.' == one.text for one in pairs): raise ValueError('seven')"
-    body = f"def match(self, pairs):\n    {seven}\n    {RIGHT}"
-    result = data.run(data.model(body), "--items=pair", "--batch-size=2")
+    result = data.run(data.matching(first=seven), "--items=pair", "--batch-size=2")
     assert len(failed(result)) == 1
     result.stdout.fnmatch_lines(["FAILED *valse/existence:record_7* - *seven*", "*2 failed*"])
 
@@ -66,7 +64,7 @@ def test_missing_images_and_missing_rows_are_one_cause_each(place):
     for name in range(100, 138):
         place.image(f"vg/{name}.jpg")
     place.thresholds()
-    result = place.run(place.model(f"def match(self, pairs):\n    [one.image.load() for one in pairs]\n    {RIGHT}"))
+    result = place.run(place.matching("0 * pair.image.load().width - len(pair.text)"))
     result.stdout.fnmatch_lines(["4 of 80 cases unscored: image e.g. 'v7w_13?.jpg': not found; looked in *"])
     assert len(failed(result)) == 1
     (place.path / "replies.jsonl").write_text('{"image": "x.jpg", "text": "y", "score": 1.0}\n')

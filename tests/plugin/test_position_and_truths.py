@@ -38,12 +38,7 @@ def test_the_model_is_checked_although_the_first_worker_has_no_test(place, monke
 
 
 def test_a_model_that_forgets_what_it_said_is_inconclusive_in_every_report(data):
-    model = data.model(
-        "calls = 0\n"
-        "def match(self, pairs):\n"
-        "    self.calls += 1\n"
-        "    return np.array([-float(len(pair.text)) + self.calls for pair in pairs])"
-    )
+    model = data.matching("-float(len(pair.text)) + self.calls", "self.calls += 1", "calls = 0")
     result = data.run(model, "--junitxml=junit.xml", ret=1)
     assert data.decisions()["model:determinism"] == "inconclusive"
     result.stdout.fnmatch_lines(["FAILED thresholds.toml::model:determinism - inconclusive: *"])
@@ -52,10 +47,7 @@ def test_a_model_that_forgets_what_it_said_is_inconclusive_in_every_report(data)
 
 def test_a_suspect_check_that_the_thresholds_allow_stops_nothing(place):
     place.valse()
-    body = (
-        "def match(self, pairs):\n    return np.array([-float(len(pair.text)) + 0.001 * len(pairs) for pair in pairs])"
-    )
-    model = place.model(body)
+    model = place.matching("-float(len(pair.text)) + 0.001 * len(pairs)")
     place.thresholds()
     assert place.run(model).ret == 1
     place.thresholds(
@@ -65,10 +57,7 @@ def test_a_suspect_check_that_the_thresholds_allow_stops_nothing(place):
 
 
 def test_rounding_is_reported_and_stops_nothing(data):
-    body = (
-        "def match(self, pairs):\n    return np.array([-float(len(pair.text)) + 1e-7 * len(pairs) for pair in pairs])"
-    )
-    assert data.run(data.model(body)).ret == 0
+    assert data.run(data.matching("-float(len(pair.text)) + 1e-7 * len(pairs)")).ret == 0
     [check] = [check for check in data.metrics()["model"]["checks"] if check["name"] == "batch_invariance"]
     assert check["outcome"] == "ok"
     assert "could change 0 of 9 verdicts" in check["why"]
@@ -117,12 +106,6 @@ def test_an_own_model_never_sees_the_truths(data):
     assert data.task()["metrics"]["acc_r"]["value"] == 0.0
     [note] = data.metrics()["model"]["notes"]
     assert "prepare()" in note
-
-
-def test_a_reference_model_sees_the_truths(data):
-    assert data.run("--model=oracle").ret == 0
-    [note] = data.metrics()["model"]["notes"]
-    assert "image_names" in note
 
 
 WRAPPING = """
@@ -174,21 +157,14 @@ def test_a_fixture_of_the_users_cannot_replace_the_model(data, wrong, workers, c
 
 
 def test_a_model_that_ends_the_process_does_not_end_it_with_success(data):
-    result = data.run(data.model("def match(self, pairs):\n    os._exit(0)"), subprocess=True, ret=1)
+    result = data.run(data.matching(first="os._exit(0)"), subprocess=True, ret=1)
     result.stderr.fnmatch_lines(["*ended the process*"])
     assert not (data.path / "out" / "metrics.json").exists()
 
 
 def test_children_of_the_process_can_end_with_success(data):
-    body = (
-        "def match(self, pairs):\n"
-        "    child = os.fork()\n"
-        "    if child == 0:\n"
-        "        os._exit(0)\n"
-        "    assert os.waitpid(child, 0)[1] == 0\n"
-        "    return np.array([-float(len(pair.text)) for pair in pairs])"
-    )
-    assert data.run(data.model(body), subprocess=True).ret == 0
+    ends = "child = os.fork()\n    if child == 0: os._exit(0)\n    assert os.waitpid(child, 0)[1] == 0"
+    assert data.run(data.matching(first=ends), subprocess=True).ret == 0
 
 
 ALTERNATING = """

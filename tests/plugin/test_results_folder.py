@@ -154,14 +154,6 @@ def test_a_second_run_into_the_folder_of_a_running_one_is_refused(place, running
     assert place.metrics()["model"]["name"] == "waiting_model:build"
 
 
-@pytest.mark.slow
-def test_the_folder_of_a_run_that_was_killed_can_be_taken(place, running, right):
-    running.kill()
-    running.wait()
-    assert place.run(right, "--overwrite", subprocess=True, overwrite=False).ret == 0
-    assert place.metrics()["model"]["name"] == "right_model:build"
-
-
 def test_a_run_leaves_no_lock_behind(first):
     assert sorted(first) == [
         "badge.json", "cases.parquet", "environment.json", "metrics.json", "predictions.parquet", "report.html",

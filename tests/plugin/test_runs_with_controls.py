@@ -15,14 +15,10 @@ def score(self, pair):
     looks = abs(red - 5 * (number // 2 * 2 + 1)) <= 3  # the colour of its own image
     return float(" no " not in pair.text) if looks else float(hash_of(pair.text) % 2)
 """
-RAISING = """
-image_names = True
-
-def match(self, pairs):
-    if any(pair.image.key.startswith("uniform") for pair in pairs):
-        raise RuntimeError("I see nothing")
-    return np.array([-float(len(pair.text)) for pair in pairs])
-"""
+RAISING = {
+    "first": "if any(pair.image.key.startswith('uniform') for pair in pairs): raise RuntimeError('I see nothing')",
+    "head": "image_names = True",
+}
 
 
 @pytest.fixture
@@ -167,7 +163,7 @@ def test_a_file_of_controls_that_is_not_of_the_run_is_refused(place, looking, ca
 def test_a_model_that_raises_ends_the_control_and_not_the_run(place):
     place.valse(n=8)
     place.thresholds()
-    result = place.run(place.model(RAISING, name="failing_model"), "--controls=look")
+    result = place.run(place.matching(**RAISING), "--controls=look")
     assert place.metrics()["controls"]["look"]["lacking"] == "the model raised RuntimeError: I see nothing"
     assert place.metrics()["complete"]
     result.stdout.fnmatch_lines(["not all was asked: the model raised RuntimeError: I see nothing"])
@@ -188,8 +184,9 @@ FLIPS = '[gate."valse/*".flip_rate]\nmax = {}\n'
 def test_a_gate_on_flips_does_not_pass_a_model_that_does_not_look(place, capsys):
     place.valse(n=40)
     place.thresholds(FLIPS.format(0.2))
-    body = "def match(self, pairs):\n    return np.array([float(len(pair.text)) for pair in pairs])"
-    result = place.run(place.model(body, name="blind_model"), "--controls=delivery", "--controls-limit=36")
+    result = place.run(
+        place.matching("float(len(pair.text))", name="blind_model"), "--controls=delivery", "--controls-limit=36"
+    )
     [found] = place.metrics()["gates"]
     assert (result.ret, found["value"], found["decision"]) == (1, 0.0, "inconclusive")
     assert "within max = 0.2, but answers that do not depend on the picture survive every change" in found["why"]
@@ -219,7 +216,7 @@ def match(self, pairs):
 def test_a_gate_says_that_the_model_raised_in_its_control(place):
     place.valse(n=40)
     place.thresholds(GAIN.format(0.05))
-    result = place.run(place.model(RAISING, name="failing_model"), "--controls=look")
+    result = place.run(place.matching(**RAISING), "--controls=look")
     [found] = [one for one in place.metrics()["gates"] if one["gate"] == "valse/existence:visual_gain"]
     assert (result.ret, found["decision"]) == (1, "inconclusive")
     assert found["why"] == (

@@ -44,9 +44,7 @@ def test_half_of_the_replies_are_not_most_of_them(data):
 
 
 def test_known_limits_and_falls_are_inconclusive_too(data):
-    data.run(
-        data.model("def match(self, pairs):\n    return np.array([1.0 / len(one.text) for one in pairs])", name="base")
-    )
+    data.run(data.matching("1.0 / len(pair.text)", name="base"))
     (data.path / "out").rename(data.path / "earlier")
     data.thresholds('[limit."valse/existence".acc_r]\nmax = 0.5\n[gate."valse/*".p_c]\nmax_drop = 0.9\n')
     data.run(data.model(WEAK.format(name="some", which="True")), "--baseline=earlier")

@@ -143,18 +143,6 @@ def test_workers_quick_and_limit_make_parts_of_the_same_run(data, right):
     assert data.task(folder="joined")["cases"] == 30
 
 
-def test_a_baseline_is_compared_when_the_parts_are_joined(data, right):
-    zeros = "decision_threshold = 0.5\ndef match(self, pairs):\n    return np.zeros(len(pairs))"
-    wrong = data.model(zeros)  # a score of 0 is a reply, and so is a no
-    data.thresholds('[gate."valse/existence".acc_r]\nmin = 0.5\nmax_broken = 2\n')
-    assert data.run(right, "--results=before").ret == 1
-    for folder, shard in (("whole", ()), ("p1", ["--shard=1/2"]), ("p2", ["--shard=2/2"])):
-        data.run(wrong, "--baseline=before", f"--results={folder}", *shard, ret=0 if shard else 1)
-    assert merge(data, "p1", "p2") == 1
-    assert same(data, "whole", "joined") == []
-    assert data.metrics("joined")["baseline"]
-
-
 def test_a_gate_on_a_control_says_what_decides_it_as_parts_ask_no_control(parts, capsys):
     file = parts.path / "control.toml"
     file.write_text("schema = 1\n" + GATES.format(0.5) + '[gate."valse/existence".visual_gain]\nmin = 0.05\n')
@@ -171,7 +159,7 @@ def test_a_gate_on_a_control_says_what_decides_it_as_parts_ask_no_control(parts,
 
 
 def test_cases_without_a_reply_fail_their_part_and_the_whole(data):
-    model = data.model("def match(self, pairs):\n    return [-len(p.text) + 0 * p.image.load().width for p in pairs]")
+    model = data.matching("-len(pair.text) + 0 * pair.image.load().width")
     (data.path / "data/images/vg/103.jpg").write_bytes(b"no image")
     assert data.run(model, "--results=whole").ret == 1
     assert sorted(int(data.run(model, f"--shard={n}/2", f"--results=p{n}").ret) for n in (1, 2)) == [0, 1]
