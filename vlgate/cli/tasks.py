@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 import json
 import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from vlgate.cli import options_of, say
 from vlgate.errors import OptionError
@@ -19,7 +20,7 @@ from vlgate.metrics.variants import VARIANTS, definitions, how_it_differs, names
 from vlgate.probes.controls.registry import LIMIT, chosen, known_controls
 from vlgate.record.options import Options
 from vlgate.report.table import Table
-from vlgate.run.census import Census, Counts, Rates, count, counts_of, gpus_within
+from vlgate.run.census import Counts, Rates, count, counts_of, gpus_within
 from vlgate.run.planning import Plan, empty_lines, make_plan
 from vlgate.run.probing import costs
 from vlgate.sources.registry import measures
@@ -34,34 +35,14 @@ OPTIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskEntry:
-    """What is known of a task without a model; ``chance`` holds the exact chance levels by metric."""
-
-    task: str
-    measures: str
-    capability: str
-    shape: str
-    metrics: tuple[str, ...]
-    chance: dict[str, float]
-    variants: dict[str, str]
-    cases: int
-    images: int
-    different_images: int
-    texts: int
-    requests: int
-    seconds: float
-    left_out: dict[str, int]
-
-
 def run(given: argparse.Namespace) -> int:
     rates = _rates(given)
     options = _with_controls(options_of(given), given)
     plan = make_plan(options)
-    entries = [_entry(task, count(task), rates) for task in plan.tasks]
+    entries = [_entry(task, rates) for task in plan.tasks]
     whole = rates.seconds(counts_of(plan.tasks))
     if given.json:
-        say(json.dumps([asdict(entry) for entry in entries], indent=1))
+        say(json.dumps(entries, indent=1))
         return 0
     more = ""
     if given.within is not None:
@@ -98,54 +79,53 @@ def _with_controls(options: Options, given: argparse.Namespace) -> Options:
     return replace(options, controls=names, controls_limit=limit)
 
 
-def _entry(task: Task, census: Census, rates: Rates) -> TaskEntry:
-    counts = counts_of([task])
+def _entry(task: Task, rates: Rates) -> dict[str, Any]:
+    # What is known of a task without a model, as --json prints it
+    counts, census = counts_of([task]), count(task)
     tags = {name for case in task.cases for name in case.tags}
-    return TaskEntry(
-        task=task.id,
-        measures=measures(task.id),
-        capability=task.capability,
-        shape=task.shape,
-        metrics=(*SHAPES[task.shape].metrics, *(name for name in GROUPED if name in tags)),
-        chance=dict(SHAPES[task.shape].chance),
-        variants={name: how_it_differs(name, task.id) for name in names(VARIANTS, task.id)},
-        cases=census.cases,
-        images=census.found,
-        different_images=counts.images,
-        texts=counts.texts,
-        requests=counts.requests,
-        seconds=rates.seconds(counts),
-        left_out=dict(task.left_out),
-    )
+    return {
+        "task": task.id,
+        "measures": measures(task.id),
+        "capability": task.capability,
+        "shape": task.shape,
+        "metrics": [*SHAPES[task.shape].metrics, *(name for name in GROUPED if name in tags)],
+        "chance": dict(SHAPES[task.shape].chance),
+        "variants": {name: how_it_differs(name, task.id) for name in names(VARIANTS, task.id)},
+        "cases": census.cases,
+        "images": census.found,
+        "different_images": counts.images,
+        "texts": counts.texts,
+        "requests": counts.requests,
+        "seconds": rates.seconds(counts),
+        "left_out": dict(task.left_out),
+    }
 
 
-def _lines(entries: Sequence[TaskEntry], plan: Plan, total: str) -> Iterator[str]:
-    rows = [_cells(task, entry) for task, entry in zip(plan.tasks, entries, strict=True)]
-    for row, entry in zip(Table(headings=_HEADINGS, rows=rows).text(), [None, *entries], strict=True):
+def _lines(entries: Sequence[Mapping[str, Any]], plan: Plan, total: str) -> Iterator[str]:
+    rows = []
+    for task, entry in zip(plan.tasks, entries, strict=True):
+        headline = SHAPES[task.shape].headline
+        chance = f"{entry['chance'][headline]:.3f}" if headline in entry["chance"] else "-"
+        counts = (f"{entry['cases']:,}", f"{entry['images']:,}", _time(entry["seconds"]))
+        rows.append((task.id, task.shape, headline, chance, *counts))
+    head, *table = Table(headings=_HEADINGS, rows=rows).text()
+    yield head
+    for row, entry in zip(table, entries, strict=True):
         yield row
-        if entry is not None:
-            if entry.measures:
-                yield f"    {entry.measures}"
-            metrics = (f"{name} ({entry.chance[name]:.3f})" if name in entry.chance else name for name in entry.metrics)
-            about = f"metrics (with their chance level, if it is exact): {', '.join(metrics)}"
-            yield from _wrapped(about)
-            for (protocol, differs), found in definitions(entry.variants, entry.task).items():
-                named = f"{', '.join(found)} ({differs})"
-                yield from _wrapped(f"with --protocol={protocol}, for published figures: {named}")
-    cases, images = sum(entry.cases for entry in entries), sum(entry.images for entry in entries)
+        yield from [f"    {entry['measures']}"] if entry["measures"] else []
+        chances = entry["chance"]
+        metrics = [f"{name} ({chances[name]:.3f})" if name in chances else name for name in entry["metrics"]]
+        yield from _wrapped(f"metrics (with their chance level, if it is exact): {', '.join(metrics)}")
+        for (protocol, differs), found in definitions(entry["variants"], entry["task"]).items():
+            named = f"{', '.join(found)} ({differs})"
+            yield from _wrapped(f"with --protocol={protocol}, for published figures: {named}")
+    cases, images = (sum(entry[name] for entry in entries) for name in ("cases", "images"))
     yield f"{len(entries)} tasks, {cases:,} cases, {images:,} with images, {total}"
     yield from empty_lines(plan.empty)
 
 
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, 110, initial_indent="    ", subsequent_indent="      ")
-
-
-def _cells(task: Task, entry: TaskEntry) -> tuple[str, ...]:
-    headline = SHAPES[task.shape].headline
-    chance = entry.chance.get(headline)
-    level = "-" if chance is None else f"{chance:.3f}"
-    return entry.task, entry.shape, headline, level, f"{entry.cases:,}", f"{entry.images:,}", _time(entry.seconds)
 
 
 def _time(seconds: float) -> str:

@@ -22,7 +22,7 @@ def whole_file(file: Path) -> Iterator[Path]:
     """Give the body of a ``with`` statement a path to write to, which becomes ``file`` at its end."""
     # The content is on the disk before it gets its name, so neither a full disk nor a crash leaves half a file
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
-    _tidied(file.parent)
+    _tidied(file.parent)  # cached: a set of cases writes thousands of files into one folder
     try:
         yield part
         with part.open("rb+") as stream:
@@ -61,10 +61,7 @@ def remove_left_over(folder: Path, *, locked: bool = False) -> None:
                     file.unlink()
 
 
-@lru_cache(maxsize=1024)
-def _tidied(folder: Path) -> None:
-    # Cached: a set of cases writes thousands of files into one folder
-    remove_left_over(folder)
+_tidied = lru_cache(maxsize=1024)(remove_left_over)
 
 
 def _ended(process: int, *, locked: bool) -> bool:
