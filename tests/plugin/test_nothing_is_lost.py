@@ -1,6 +1,13 @@
 """Whatever goes wrong in a model, a check or on the disk: the figures are written, and say what they lack."""
 
+import os
+import signal
+import subprocess
+import sys
+
 import pytest
+
+from vlgate.cli import main
 
 
 def later(data, does):
@@ -153,3 +160,24 @@ def test_half_a_surrogate_pair_loses_no_other_case_whatever_says_it(data, worker
 
 
 HALF_TEXT = r"'half \ud800'"
+
+
+STOPS = """
+def match(self, pairs):
+    import pathlib, time
+    pathlib.Path("reached").touch()
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("kill", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+def test_a_run_that_was_killed_did_not_end_and_can_be_started_again(data, right, kill, capsys):
+    command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "--results=out", "--data=data"]
+    run = subprocess.Popen([*command, data.model(STOPS), "--batch-size=2"], stdout=subprocess.DEVNULL)
+    while not (data.path / "reached").exists():
+        assert run.poll() is None
+    os.kill(run.pid, kill)
+    assert run.wait() != 0
+    assert main(["judge", str(data.path / "out"), f"--thresholds={data.path / 't.toml'}"]) == 4
+    assert "holds no metrics.json, because the run did not end" in capsys.readouterr().err
+    assert data.run(right).ret == 0

@@ -1,6 +1,11 @@
-"""verdict.json of real runs."""
+"""verdict.json of real runs, and the decisions of vlgate judge about them."""
+
+import json
+import shutil
 
 import pytest
+
+from vlgate.cli import main
 
 GATES = '[gate."valse/*".acc_r]\nmin = {}\n'
 
@@ -46,3 +51,17 @@ def test_a_fail_that_two_gates_explain_is_inconclusive_on_request(data, correcti
     assert data.verdict()["verdict"] == outcome
     result.stdout.fnmatch_lines(["false alarms: a model exactly on the thresholds of all 2 gates sees at least one *"])
     assert "## Error rates of the gates" in (data.path / "out" / "summary.md").read_text()
+
+
+def test_the_decisions_and_the_status_of_a_run_are_those_of_the_command(place, capsys):
+    place.valse()
+    place.valse(file="plurals.json")
+    place.thresholds('[gate."valse/existence".acc_r]\nmin = 0.8\n[gate."valse/plurality".acc_r]\nmin = 0.1\n')
+    live = place.run("-k=existence", model="oracle")
+    shutil.copytree("out", "first")
+    capsys.readouterr()
+    assert main(["judge", "first", "--thresholds=thresholds.toml", "--json"]) == live.ret == 1
+    found = json.loads(capsys.readouterr().out)["gates"]
+    assert found == place.metrics()["gates"]
+    outcomes = {one["gate"]: one["decision"] for one in found}
+    assert outcomes == {"valse/existence:acc_r": "pass", "valse/plurality:acc_r": "inconclusive"}
