@@ -1,4 +1,4 @@
-"""The search for smallest changes: off unless ``-m`` asks for it, and then a run of its own kind; and what is kept of it."""
+"""The search for smallest changes: off unless ``-m`` asks for it, and then a run of its own kind."""
 
 import json
 
