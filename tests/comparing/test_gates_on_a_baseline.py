@@ -38,8 +38,7 @@ def gate(keys, task="valse/existence"):
 @pytest.fixture
 def before(place):
     """The place with a baseline of 40 cases; the earlier model misses the first two."""
-    place.valse()
-    place.thresholds(gate("min = 0.1"))
+    place.ready(gate("min = 0.1"))
     assert place.run(place.model(worse([0, 1]), "older"), "--results=before").ret == 0
     return place
 
@@ -111,8 +110,7 @@ def test_without_a_baseline_such_a_gate_is_inconclusive(before):
 
 
 def test_a_number_that_the_compared_cases_cannot_exceed_is_inconclusive(before):
-    before.valse(n=60)
-    before.thresholds(gate("max_broken = 45"))
+    before.ready(gate("max_broken = 45"), n=60)
     assert run(before, list(range(60))).ret == 1
     assert before.decisions() == {"valse/existence:acc_r:max_broken": "inconclusive"}
 
@@ -151,8 +149,7 @@ def test_a_part_of_the_cases_is_compared_and_passes_no_gate(before):
 
 
 def test_new_cases_are_named_and_not_compared(before):
-    before.valse(n=44)
-    before.thresholds(gate("max_broken = 5"))
+    before.ready(gate("max_broken = 5"), n=44)
     run(before, [42], ret=0)
     [made] = before.metrics()["gates"]
     assert made["why"].endswith("; 4 cases of this run are not in the baseline")
@@ -308,8 +305,7 @@ MAX_BROKEN = "valse/existence:acc_r:max_broken"
 @pytest.fixture
 def first(place):
     """The place with data, gates with and without a comparison, and no earlier run."""
-    place.valse()
-    place.thresholds(BOTH)
+    place.ready(BOTH)
     return place
 
 

@@ -18,6 +18,7 @@ RECORD = {
     "provenance_of_foils": "zero_to_something",
     "mturk": {"caption": 3, "foil": 0, "other": 0},
 }
+GATE = '[gate."valse/*".acc_r]\nmin = 0.5\n'
 
 
 class Workplace:
@@ -54,8 +55,12 @@ class Workplace:
         Image.new("RGB", (32, 24), colour).save(file)
         return file
 
-    def thresholds(self, text='[gate."valse/*".acc_r]\nmin = 0.5\n', schema="schema = 1\n"):
+    def thresholds(self, text=GATE, schema="schema = 1\n"):
         (self.path / "thresholds.toml").write_text(schema + text)
+
+    def ready(self, gates=GATE, **records):
+        self.valse(**records)
+        self.thresholds(gates)
 
     def model(self, body, name="my_model"):
         """A module with ``build``; ``body`` is the inside of the class ``Model``."""
@@ -124,8 +129,7 @@ def place(pytester, monkeypatch):
 @pytest.fixture
 def data(place):
     """A place with 40 cases and a gate that a model passes which is right on them."""
-    place.valse()
-    place.thresholds()
+    place.ready()
     return place
 
 

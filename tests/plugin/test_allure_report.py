@@ -11,8 +11,7 @@ GATES = '[gate."valse/*".acc_r]\nmin = 0.75\nconfidence = 0.9\nwhy = "better tha
 @pytest.fixture
 def report(place):
     """Runs the suite with ``--alluredir`` and returns the exit status, the folder and the results by name."""
-    place.valse(n=40)
-    place.thresholds(GATES)
+    place.ready(GATES, n=40)
 
     def start(model, *arguments):
         done = place.run(model, "--alluredir=allure", "--clean-alluredir", *arguments)

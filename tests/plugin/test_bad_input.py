@@ -30,8 +30,7 @@ def test_an_option_that_cannot_be_used_ends_the_run_before_it_begins(place, opti
     ],
 )
 def test_a_threshold_that_cannot_be_used_ends_the_run_before_it_begins(place, right, text, says, workers):
-    place.valse(n=2)
-    place.thresholds(text)
+    place.ready(text, n=2)
     place.run(right, *workers, ret=4, error=f"ERROR: *thresholds.toml{says}")
 
 
@@ -83,8 +82,7 @@ def test_a_json_that_is_cut_off_is_named(place, right):
 
 
 def test_a_missing_json_is_not_a_task_of_the_run(place, right):
-    place.valse(n=4, file="plurals.json")
-    place.thresholds('[gate."valse/existence".acc_r]\nmin = 0.5\n')
+    place.ready('[gate."valse/existence".acc_r]\nmin = 0.5\n', n=4, file="plurals.json")
     result = place.run(right, "--missing-images=skip", ret=0)
     assert list(place.metrics()["tasks"]) == ["valse/plurality"]
     result.stdout.fnmatch_lines(["not run: valse/existence:acc_r: none of its tasks is in this run"])
@@ -92,8 +90,7 @@ def test_a_missing_json_is_not_a_task_of_the_run(place, right):
 
 @pytest.mark.parametrize("field", ["caption", "foil", "image_file", "mturk"])
 def test_a_record_without_a_field_is_named(place, right, field):
-    place.valse(n=4, change=lambda i, record: record.pop(field) if i == 2 else None)
-    place.thresholds()
+    place.ready(n=4, change=lambda i, record: record.pop(field) if i == 2 else None)
     place.run(right, ret=1, says=f"*1 of its records cannot be read (record_2: *{field}*")
     assert place.task()["left_out"]["record that cannot be read"] == 1
     [gate] = place.metrics()["gates"]
@@ -141,8 +138,7 @@ def test_a_broken_image_is_not_a_missing_one(data, looks, cut):
 
 
 def test_an_own_model_that_opens_no_images_runs_without_them_if_they_may_be_skipped(place, right):
-    place.valse(n=40, images=False)
-    place.thresholds()
+    place.ready(n=40, images=False)
     assert place.run(right, "--missing-images=skip").ret == 0
     assert place.task()["judged"] == 40
 

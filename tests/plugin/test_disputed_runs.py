@@ -17,8 +17,7 @@ def write(place, *lines, name="disputes.jsonl"):
 
 
 def test_disputes_are_applied_and_counted_everywhere(place, right):
-    place.valse(40)
-    place.thresholds('[defaults]\nmax_disputed = 0.1\n[gate."valse/*".acc_r]\nmin = 0.5\n')
+    place.ready('[defaults]\nmax_disputed = 0.1\n[gate."valse/*".acc_r]\nmin = 0.5\n', n=40)
     assert place.run(right).ret == 0
     before = place.verdict()
     assert not any("disput" in gate["why"] for gate in place.metrics()["gates"])
@@ -71,8 +70,7 @@ def many(n, claim, first=0):
     ids=str,
 )
 def test_more_disputes_than_allowed_make_a_gate_inconclusive(place, right, lines, key, said):
-    place.valse(40)
-    place.thresholds(f'[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n{key}\n')
+    place.ready(f'[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n{key}\n', n=40)
     write(place, *lines)
     swapped = all(line["claim"] == "swapped" for line in lines)
     model = place.matching("float(len(pair.text))", name="other")
@@ -84,8 +82,7 @@ def test_more_disputes_than_allowed_make_a_gate_inconclusive(place, right, lines
 
 @pytest.mark.slow
 def test_with_workers_and_of_a_sample_the_share_is_that_of_the_whole_task(place, right):
-    place.valse(80)
-    place.thresholds('[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n')
+    place.ready('[gate."valse/*".acc_r]\nmin = 0.5\nmin_cases = 20\n', n=80)
     write(place, *many(4, "ambiguous"))
     disputed = (right, "--disputes=disputes.jsonl", "--limit=40", "--health=off")
     assert place.run(*disputed).ret == 0
@@ -95,8 +92,7 @@ def test_with_workers_and_of_a_sample_the_share_is_that_of_the_whole_task(place,
 
 
 def test_a_gate_on_a_comparison_is_inconclusive_too(place, right):
-    place.valse(40)
-    place.thresholds('[gate."valse/*".acc_r]\nmax_broken = 2\n')
+    place.ready('[gate."valse/*".acc_r]\nmax_broken = 2\n', n=40)
     write(place, *many(9, "ambiguous"))
     disputed = (right, "--disputes=disputes.jsonl", "--health=off")
     place.run(*disputed, "--results=before")

@@ -44,8 +44,7 @@ def test_suites_add_up(place, right):
 
 
 def test_a_data_folder_in_addopts_leaves_the_rootdir_alone(place, pytester, right, monkeypatch):
-    place.valse()
-    place.thresholds('[gate."valse/*".acc_r]\nmin = 0.99\n')
+    place.ready('[gate."valse/*".acc_r]\nmin = 0.99\n')
     (place.path / "pytest.ini").write_text("[pytest]\n")
     monkeypatch.setenv("PYTEST_ADDOPTS", f"--data {place.path / 'data'}")
     result = pytester.runpytest_subprocess("--pyargs", "tests_vl", "--results=out", right)
@@ -67,8 +66,7 @@ def test_ini_paths_are_relative_to_the_ini_file(place, pytester, right, monkeypa
 
 
 def test_a_model_that_abstains_does_not_choose_what_it_is_graded_on(place):
-    place.valse()
-    place.thresholds('[gate."valse/*".p_c]\nmin = 0.5\n')
+    place.ready('[gate."valse/*".p_c]\nmin = 0.5\n')
     body = """
     def match(self, pairs):
         return np.array([-float(len(pair.text)) for pair in pairs])
@@ -153,8 +151,7 @@ def test_variants_averages_flaws_and_shortcuts_are_reported_with_the_figures(pla
     def change(i, record):
         record["foil"] = record["caption"] if i == 3 else record["foil"]
 
-    place.valse(n=60, change=change)
-    place.thresholds()
+    place.ready(n=60, change=change)
     result = place.run(right, "--protocol=valse_paper_ties")
     task = place.task()
     assert task["metrics"]["acc_r"]["value"] == pytest.approx(59 / 60)
@@ -169,8 +166,7 @@ def test_variants_averages_flaws_and_shortcuts_are_reported_with_the_figures(pla
 
 
 def test_a_run_is_its_own_replay(place):
-    place.valse(n=60)
-    place.thresholds()
+    place.ready(n=60)
     place.run("--model=random")
     first = place.metrics()
     place.run("--model=replay:out/predictions.parquet", "--results=again")
@@ -181,8 +177,7 @@ def test_a_run_is_its_own_replay(place):
 @pytest.mark.parametrize(("health", "says"), [("auto", True), ("on", False), ("off", False)])
 def test_the_summary_says_if_large_tasks_were_not_examined(place, right, monkeypatch, health, says):
     monkeypatch.setattr(concluding, "EXAMINED_CASES", 39)
-    place.valse(n=40)
-    place.thresholds()
+    place.ready(n=40)
     place.run(right, f"--health={health}")
     assert ("not examined" in (place.path / "out" / "summary.md").read_text()) == says
     assert ("probes" in place.task()) == (health == "on")

@@ -32,15 +32,13 @@ def test_a_gate_that_fails_fails_the_run_by_its_own_name(data, wrong, workers):
 
 
 def test_missed_cases_alone_do_not_fail_a_run(place, wrong):
-    place.valse()
-    place.thresholds('[gate."scenes/foil-it".acc_r]\nmin = 0.9\n')
+    place.ready('[gate."scenes/foil-it".acc_r]\nmin = 0.9\n')
     place.run(wrong, ret=0, says="*40 missed*")
     assert place.metrics()["gates"][0]["decision"] == "not run"
 
 
 def test_a_verbose_run_names_the_missed_and_the_gates(place, wrong):
-    place.valse(n=2)
-    place.thresholds()
+    place.ready(n=2)
     result = place.run(wrong, "-v")
     result.stdout.fnmatch_lines(["*record_0] MISSED*", "thresholds.toml::valse/existence:acc_r FAILED*"])
 
@@ -52,8 +50,7 @@ def test_a_run_without_junit_allure_or_xdist_is_the_same_run(data, wrong):
 
 @pytest.mark.slow
 def test_every_kind_of_run_gives_the_same_bytes(place, monkeypatch):
-    place.valse(n=60)
-    place.thresholds()
+    place.ready(n=60)
     backwards = "import os\n\ndef pytest_collection_modifyitems(items):\n    'R' in os.environ and items.reverse()\n"
     (place.path / "conftest.py").write_text(backwards)
     ways = {
@@ -87,15 +84,13 @@ def test_another_capability_alone_runs_no_gate_of_this_one(data, wrong):
 
 
 def test_tasks_that_a_full_run_requires(place, right):
-    place.valse()
-    place.thresholds('[defaults]\nrequire = ["valse/ex*", "valse/plurality"]\n')
+    place.ready('[defaults]\nrequire = ["valse/ex*", "valse/plurality"]\n')
     place.run(right, ret=1, says="FAILED thresholds.toml::valse/plurality:required - fail: *")
     assert place.run(right, "--suite=valse/existence").ret == 0
 
 
 def test_no_gate_passes_and_the_decision_says_why(place, right):
-    place.valse(60)
-    place.thresholds()
+    place.ready(n=60)
     result = place.run(right, "--quick", "--no-require-gates", ret=1)
     result.stdout.fnmatch_lines(
         [
@@ -110,7 +105,6 @@ def test_no_gate_passes_and_the_decision_says_why(place, right):
 
 
 def test_a_drop_that_the_sample_could_not_show_does_not_refuse_the_run(place, right):
-    place.valse(60)
-    place.thresholds('[gate."valse/existence".acc_r]\nmax_drop = 0.02\n')
+    place.ready('[gate."valse/existence".acc_r]\nmax_drop = 0.02\n', n=60)
     assert place.run(right, "--quick").ret == 1
     assert {gate["decision"] for gate in place.metrics()["gates"]} == {"inconclusive"}

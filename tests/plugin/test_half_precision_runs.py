@@ -23,8 +23,7 @@ def build(dtype):
 @pytest.fixture
 def precise(place):
     (place.path / "half_model.py").write_text(MODEL)
-    place.valse(80)
-    place.thresholds()
+    place.ready(n=80)
     return "--model=half_model:build"
 
 

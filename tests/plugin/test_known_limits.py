@@ -9,8 +9,7 @@ LIMIT = '[limit."valse/existence".acc_r]\nmax = 0.6\nwhy = "it does not see what
 
 
 def test_a_limit_that_holds_is_shown_and_fails_nothing(place, wrong):
-    place.valse()
-    place.thresholds(MOST + LIMIT)
+    place.ready(MOST + LIMIT)
     result = place.run(wrong, "-rx", "--alluredir=allure", ret=0)
     result.stdout.fnmatch_lines(["XFAIL thresholds.toml::limit:valse/existence:acc_r - cannot: acc_r is 0.0000 *"])
     result.stdout.fnmatch_lines(["cannot   valse/existence *(known limit 0.6: it does not see what is missing)"])
@@ -24,22 +23,19 @@ def test_a_limit_that_holds_is_shown_and_fails_nothing(place, wrong):
 
 
 def test_a_model_that_is_better_than_its_limit_fails_the_run(place, right):
-    place.valse()
-    place.thresholds(GATE + LIMIT)
+    place.ready(GATE + LIMIT)
     place.run(right, ret=1, says="fail: limit:valse/existence:acc_r: acc_r is 1.0000*better than the known limit*")
     [held] = [gate for gate in place.metrics()["gates"] if gate["kind"] == "gate"]
     assert held["decision"] == "pass"
 
 
 def test_limits_alone_let_no_model_through(place, wrong):
-    place.valse()
-    place.thresholds(LIMIT)
+    place.ready(LIMIT)
     place.run(wrong, "--require-gates", ret=1, says="*no gate was judged*")
 
 
 def test_a_limit_of_another_model_is_not_run(place, right):
-    place.valse()
-    place.thresholds(GATE + LIMIT + 'model = "tiny-lxmert"\n')
+    place.ready(GATE + LIMIT + 'model = "tiny-lxmert"\n')
     place.run(right, ret=0, says="not run: limit:valse/existence:acc_r: it is about the model tiny-lxmert")
 
 

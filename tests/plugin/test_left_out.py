@@ -18,8 +18,7 @@ def images_may_be_missing(place):
 def two_tasks(place):
     """Two tasks that the right model passes, with a gate on each."""
     place.valse()
-    place.valse(file="plurals.json")
-    place.thresholds()
+    place.ready(file="plurals.json")
     return place
 
 
@@ -39,8 +38,7 @@ def test_a_task_that_was_left_out_as_a_whole_is_inconclusive(two_tasks, right, w
 
 def test_the_last_failed_tests_alone_do_not_pass(place, monkeypatch):
     place.valse()
-    place.valse(file="plurals.json")
-    place.thresholds()
+    place.ready(file="plurals.json")
     seven = "any('There are 7 dogs.' == pair.text for pair in pairs)"
     model = place.matching(first=f"if 'FAIL' in os.environ and {seven}: raise ValueError('no sevens')")
     monkeypatch.setenv("FAIL", "1")
@@ -81,8 +79,7 @@ def test_a_required_task_that_was_left_out_is_inconclusive_without_a_gate(two_ta
     ids=str,
 )
 def test_a_run_without_a_judged_gate_fails_if_gates_are_required(place, right, monkeypatch, how, status):
-    place.valse()
-    place.thresholds('[gate."scenes/foil-it".acc_r]\nmin = 0.9\n')
+    place.ready('[gate."scenes/foil-it".acc_r]\nmin = 0.9\n')
     ini = f"vlgate_require_gates = {how['ini']}\n" if "ini" in how else ""
     (place.path / "pytest.ini").write_text(f"[pytest]\n{ini}")
     if "ci" in how:
@@ -123,8 +120,7 @@ def test_collecting_says_that_figures_in_the_folder_are_older(data, right):
 
 def test_skipped_cases_make_a_gate_inconclusive(place):
     looking = place.matching("-float(len(pair.text)) + 0 * pair.image.load().width")
-    place.valse()
-    place.thresholds()
+    place.ready()
     for name in ("101", "102"):  # two records each
         (place.path / "data" / "images" / "vg" / f"{name}.jpg").unlink()
     result = place.run(looking, "--missing-images=skip", ret=1)
@@ -137,8 +133,7 @@ def test_copies_of_one_case_are_one_case(place, right):
     def same(_, record):
         record.update(image_file="v7w_100.jpg", caption="There are 3 dogs.", foil="There are no 3 dogs.")
 
-    place.valse(change=same)
-    place.thresholds()
+    place.ready(change=same)
     place.run(right, ret=1, says="inconclusive: valse/existence:acc_r: only 1 of 40 cases have different requests*")
 
 

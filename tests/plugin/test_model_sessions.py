@@ -44,8 +44,7 @@ OTHER = "fingerprint = os.environ.get('PYTEST_XDIST_WORKER', 'main')"
 
 
 def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_named_in_the_sentences(place, workers):
-    place.valse(12)  # "There are 10 dogs." has 18 characters, "There are no 0 dogs." 20
-    place.thresholds()
+    place.ready(n=12)
     result = place.run(
         place.matching(first=CUT, head="cut_texts = set()"),
         "--device=cpu",

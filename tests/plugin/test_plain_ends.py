@@ -48,8 +48,7 @@ HALF = "-float(len(pair.text)) if pair.image.key[-5] in '02468' else 0.0"
 
 @pytest.mark.parametrize("items", ["pair", "batch"])
 def test_it_counts_cases_in_every_mode(place, items, workers):
-    place.valse(40)
-    place.thresholds('[gate."valse/existence".acc_r]\nmin = 0.1\n')
+    place.ready('[gate."valse/existence".acc_r]\nmin = 0.1\n', n=40)
     result = place.run(place.matching(HALF, head="image_names = True"), f"--items={items}", *workers, "-q", ret=0)
     result.stdout.fnmatch_lines(["PASS: my_model:build may be released: 1 of 1 gate passes (exit status 0)"])
     result.stdout.fnmatch_lines(["40 cases: 20 right, 20 missed", "21 passed, 20 missed in *"])
@@ -99,8 +98,7 @@ def properties(node):
 
 
 def test_a_run_in_ci(place, right, monkeypatch, workers):
-    place.valse(40)
-    place.thresholds(GATE)
+    place.ready(GATE, n=40)
     job = place.path / "job.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(job))
     result = place.run(right, "--junitxml=junit.xml", "-q", *workers)

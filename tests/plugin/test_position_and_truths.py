@@ -9,8 +9,7 @@ BY_POSITION = "def match(self, pairs):\n    return np.arange(len(pairs))[::-1].a
 
 @pytest.mark.parametrize("items", ["pair", pytest.param("batch", marks=pytest.mark.slow)])
 def test_a_score_that_follows_the_position_does_not_pass(place, workers, items):
-    place.valse(n=100)
-    place.thresholds()
+    place.ready(n=100)
     result = place.run(place.model(BY_POSITION), f"--items={items}", *workers, ret=1)
     assert 0.3 < place.task()["metrics"]["acc_r"]["value"] < 0.7
     assert place.decisions()["model:batch_invariance"] == "inconclusive"
@@ -28,8 +27,7 @@ if os.environ.get("PYTEST_XDIST_WORKER") == "gw0":
 
 @pytest.mark.slow
 def test_the_model_is_checked_although_the_first_worker_has_no_test(place, monkeypatch):
-    place.valse(n=100)
-    place.thresholds()
+    place.ready(n=100)
     (place.path / "late.py").write_text(LATE)
     monkeypatch.setenv("PYTHONPATH", str(place.path))
     place.run(place.model(BY_POSITION), "--items=batch", "-n", "2", "-p", "late", subprocess=True, ret=1)

@@ -26,8 +26,7 @@ def files(folder):
 @pytest.fixture
 def first(place, right):
     """The files of a first run, in ``out``."""
-    place.valse()
-    place.thresholds()
+    place.ready()
     assert place.run(right, overwrite=False).ret == 0
     return files(place.path / "out")
 
@@ -50,8 +49,7 @@ def test_a_link_to_the_replies_protects_them_too(place, first):
 
 
 def test_replies_of_another_name_can_lie_in_the_results_folder(place):
-    place.valse(n=1)
-    place.thresholds(EASY)
+    place.ready(EASY, n=1)
     (place.path / "out").mkdir()
     row = {"image": "v7w_100.jpg", "text": "There are 0 dogs.", "score": 2.0}
     rows = [row, {**row, "text": "There are no 0 dogs.", "score": 1.0}]
@@ -99,8 +97,7 @@ def test_an_ini_value_of_overwrite_that_is_not_a_choice_is_refused(place, right)
 
 
 def test_other_files_in_the_folder_do_not_matter(place, right):
-    place.valse(n=2)
-    place.thresholds(EASY)
+    place.ready(EASY, n=2)
     (place.path / "out").mkdir()
     (place.path / "out" / "allure").mkdir()
     (place.path / "out" / "mine.txt").write_text("a note")
@@ -108,8 +105,7 @@ def test_other_files_in_the_folder_do_not_matter(place, right):
 
 
 def test_two_runs_of_one_second_have_folders_of_their_own(place, pytester, right, monkeypatch):
-    place.valse(n=2)
-    place.thresholds(EASY)
+    place.ready(EASY, n=2)
     monkeypatch.setattr("vlgate.plugin.parse_options.time_name", lambda: "20250101-000000")
     for _ in range(2):
         assert pytester.runpytest_inprocess("--pyargs", "tests_vl", "--data=data", right).ret == 0
@@ -131,8 +127,7 @@ def match(self, pairs):
 @pytest.fixture
 def running(place):
     """A run into ``out`` that waits in its first call for a file ``go``."""
-    place.valse(n=4)
-    place.thresholds(EASY)
+    place.ready(EASY, n=4)
     command = [sys.executable, "-m", "pytest", "--pyargs", "tests_vl", "--results=out", "--data=data"]
     process = subprocess.Popen([*command, place.model(WAITS, name="waiting_model")], stdout=subprocess.DEVNULL)
     while not (place.path / "started").exists():

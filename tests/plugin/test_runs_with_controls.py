@@ -80,8 +80,7 @@ def test_several_workers_find_the_same(place, looking):
 
 
 def test_a_model_that_reads_only_the_text_does_not_pass(place, right):
-    place.valse(n=40)
-    place.thresholds(GAIN.format(0.2))
+    place.ready(GAIN.format(0.2), n=40)
     result = place.run(right, "--controls=look")
     assert control(place)["figures"]["visual_gain"]["value"] == 0.0
     assert gate(place) == "fail"
@@ -104,16 +103,14 @@ def test_a_run_is_judged_again_without_its_model(place, looking, capsys):
 
 
 def test_a_control_that_was_not_asked_is_about_no_case(place, right):
-    place.valse(n=40)
-    place.thresholds(GAIN.format(0.1))
+    place.ready(GAIN.format(0.1), n=40)
     result = place.run(right)
     [row] = [line.split() for line in result.outlines if line.startswith("foil ") and "visual_gain" in line]
     assert row[2:6] == ["visual_gain", "-", "-", "-"]
 
 
 def test_a_negative_threshold_passes_and_says_that_it_asks_for_nothing(place, right):
-    place.valse(n=40)
-    place.thresholds(GAIN.format(-0.2))
+    place.ready(GAIN.format(-0.2), n=40)
     result = place.run(right, "--controls=look")
     assert (result.ret, gate(place)) == (0, "pass")
     says = "valse/existence:visual_gain: min = -0.2 is not above 0, what a model gains that does not look"
@@ -161,8 +158,7 @@ def test_a_file_of_controls_that_is_not_of_the_run_is_refused(place, looking, ca
 
 
 def test_a_model_that_raises_ends_the_control_and_not_the_run(place):
-    place.valse(n=8)
-    place.thresholds()
+    place.ready(n=8)
     result = place.run(place.matching(**RAISING), "--controls=look")
     assert place.metrics()["controls"]["look"]["lacking"] == "the model raised RuntimeError: I see nothing"
     assert place.metrics()["complete"]
@@ -182,8 +178,7 @@ FLIPS = '[gate."valse/*".flip_rate]\nmax = {}\n'
 
 
 def test_a_gate_on_flips_does_not_pass_a_model_that_does_not_look(place, capsys):
-    place.valse(n=40)
-    place.thresholds(FLIPS.format(0.2))
+    place.ready(FLIPS.format(0.2), n=40)
     result = place.run(
         place.matching("float(len(pair.text))", name="blind_model"), "--controls=delivery", "--controls-limit=36"
     )
@@ -197,8 +192,7 @@ def test_a_gate_on_flips_does_not_pass_a_model_that_does_not_look(place, capsys)
 
 
 def test_a_gate_on_flips_does_not_pass_without_the_canaries(place):
-    place.valse(n=40)
-    place.thresholds(FLIPS.format(0.2))
+    place.ready(FLIPS.format(0.2), n=40)
     body = """
 image_names = True
 
@@ -214,8 +208,7 @@ def match(self, pairs):
 
 
 def test_a_gate_says_that_the_model_raised_in_its_control(place):
-    place.valse(n=40)
-    place.thresholds(GAIN.format(0.05))
+    place.ready(GAIN.format(0.05), n=40)
     result = place.run(place.matching(**RAISING), "--controls=look")
     [found] = [one for one in place.metrics()["gates"] if one["gate"] == "valse/existence:visual_gain"]
     assert (result.ret, found["decision"]) == (1, "inconclusive")
@@ -226,8 +219,7 @@ def test_a_gate_says_that_the_model_raised_in_its_control(place):
 
 
 def test_the_time_of_a_control_is_said_for_a_short_run_too(place):
-    place.valse(n=12)
-    place.thresholds()
+    place.ready(n=12)
     body = """
 def match(self, pairs):
     import time

@@ -9,8 +9,7 @@ SAID = "vlgate: no gate was judged: "
 
 @pytest.fixture
 def ready(place):
-    place.valse(n=4)
-    place.thresholds()
+    place.ready(n=4)
     return place
 
 

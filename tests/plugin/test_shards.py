@@ -14,8 +14,7 @@ GATES = '[gate."valse/existence".acc_r]\nmin = {}\n'
 
 @pytest.fixture
 def data(place):
-    place.valse(n=40)
-    place.thresholds(GATES.format(0.5))
+    place.ready(GATES.format(0.5), n=40)
     return place
 
 

@@ -48,8 +48,7 @@ def finds(place, folder="out"):
 
 
 def test_without_the_marker_no_search_is_made_counted_or_listed(place, right):
-    place.valse(n=4)
-    place.thresholds()
+    place.ready(n=4)
     result = place.run(right, "-v")
     result.assert_outcomes(passed=4, failed=1)  # the gate: too few cases
     result.stdout.no_fnmatch_line("*shrink*")
@@ -180,8 +179,7 @@ def test_allure_shows_the_case_as_it_was_and_as_it_broke(place, asked):
 
 
 def test_replies_made_elsewhere_are_not_searched_and_the_run_says_so(place, right):
-    place.valse(n=4)
-    place.thresholds()
+    place.ready(n=4)
     place.run(right)
     replay = "--model=replay:out/predictions.parquet"
     place.path.joinpath("out/predictions.parquet").rename(place.path / "kept.parquet")
@@ -236,8 +234,7 @@ HELD = 'schema = 1\n[defaults]\nmust_hold = "kept/must-hold.jsonl"\n'
 
 
 def test_the_model_that_broke_fails_the_kept_cases_and_a_right_one_passes_them(place, vlgate, monkeypatch):
-    place.valse(n=4)
-    place.thresholds()
+    place.ready(n=4)
     model = place.model(DARK, name="dark_model")
     said = place.run(model, "-m", "shrink or foil", "--shrink-cases=2")
     said.stdout.fnmatch_lines(["vlgate: searches for smallest changes: 2 cases, at most 400 requests, 200 per case"])
