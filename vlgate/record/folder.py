@@ -139,23 +139,6 @@ DEFAULTS: Mapping[str, bool | None] = MappingProxyType(
 )
 """The columns of a line of replies; one whose values are all the default is left out."""
 _AGAIN = "run this part again"
-_TEXTS = ("vlgate", "why", "replies", "seal")
-_FORM: Mapping[str, Any] = {
-    "type": "object",
-    "required": [*_TEXTS, "complete", "number", "of", "status", "workers", "digests", "model", "environment"],
-    "properties": {
-        **{name: {"type": "string"} for name in _TEXTS},
-        "complete": {"type": "boolean"},
-        **{name: {"type": "integer"} for name in ("number", "of", "status", "workers")},
-        "digests": {
-            "type": "object",
-            "required": ["plan", "images", "thresholds", "must_hold"],
-            "additionalProperties": {"type": ["string", "null"]},
-        },
-        "model": {"type": "object", "required": ["name", "weights", "fingerprint", "checks"]},
-        "environment": {"type": "object"},
-    },
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +188,7 @@ def read_part(folder: Path) -> RecordedPart:
         raise OptionError(f"{named}: {PART} is not a JSON object; {_AGAIN}")
     refuse_other_schema(content, PART_SCHEMA, PART, named)
     try:
-        fitted(content, _FORM, _FORM)
+        fitted(content, (form := schema_of(PART)), form)
         fitted(content["environment"], (form := schema_of(ENVIRONMENT)), form, "environment")
     except (ValueError, RecursionError) as error:
         raise OptionError(f"{named}: {PART} is damaged: {error}; {_AGAIN}") from None
