@@ -223,8 +223,10 @@ class Asked:
             check_trackers(self.options.log_to)
         _ = self.thresholds, self.plan
         runs = self.worker is None and not self.collects_only
-        if self.worker is None:
-            self._check_gates()
+        if self.worker is None and (self.thresholds.changes or self.earlier is not None):
+            from vlgate.run.concluding import refuse_gates
+
+            refuse_gates(self.plan.tasks, self.thresholds, self.options, self.earlier)
         if runs and self.options.missing_images == "fail" and needs_images(self.options.model):
             from vlgate.run.census import refuse_missing
 
@@ -234,14 +236,3 @@ class Asked:
         if runs:
             self.config.add_cleanup(take_folder(self.options))
         return True
-
-    def _check_gates(self) -> None:
-        if self.thresholds.changes:
-            from vlgate.record.run_gates import refuse_blunt
-
-            cases = {task.id: (task.shape, len(task.cases)) for task in self.plan.tasks}
-            refuse_blunt(self.thresholds, cases, quick=self.options.quick)
-        if self.earlier is not None:
-            from vlgate.record.comparison import refuse_unlike
-
-            refuse_unlike(self.earlier, self.plan.tasks, self.options.ties)

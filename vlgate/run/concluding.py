@@ -17,13 +17,13 @@ from vlgate.gates.records import Decision, Gate
 from vlgate.gates.thresholds import Thresholds
 from vlgate.judging.judged import verdicts_of
 from vlgate.judging.verdicts import judge
-from vlgate.record.comparison import FinishedRun, compare
+from vlgate.record.comparison import FinishedRun, compare, refuse_unlike
 from vlgate.record.digests import digests
 from vlgate.record.judging_again import ABOUT_REPLIES
 from vlgate.record.options import Options, Shard, meant_folder
 from vlgate.record.parquet import case_table
 from vlgate.record.results import NOT_JUDGED, RunResult, TaskResult, averages, judged_tasks_of, task_metrics
-from vlgate.record.run_gates import JudgedRun, decide_run, unjudged_gates
+from vlgate.record.run_gates import JudgedRun, decide_run, refuse_blunt, unjudged_gates
 from vlgate.run.loading import blind_predictor
 from vlgate.run.planning import Plan, sample
 from vlgate.sources.registry import shapes
@@ -38,6 +38,14 @@ UNEXAMINED = (
     "the tasks were not examined for flaws and text-only shortcuts, because they have more than "
     f"{EXAMINED_CASES:,} cases; examine them with --health=on"
 )
+
+
+def refuse_gates(tasks: Sequence[Task], thresholds: Thresholds, options: Options, earlier: FinishedRun | None) -> None:
+    """Refuse gates that the cases cannot decide, and an earlier run that they cannot be compared with."""
+    cases = {task.id: (task.shape, len(task.cases)) for task in tasks}
+    refuse_blunt(thresholds, cases, quick=options.quick)
+    if earlier is not None:
+        refuse_unlike(earlier, tasks, options.ties)
 
 
 def conclude(

@@ -14,15 +14,15 @@ from vlgate.errors import OptionError
 from vlgate.gates.records import Decision
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.names import CONTROLLED
-from vlgate.record.comparison import FinishedRun, refuse_unlike
+from vlgate.record.comparison import FinishedRun
 from vlgate.record.digests import digest, thresholds_digests
 from vlgate.record.folder import REPLIES, RecordedPart, lines_of
 from vlgate.record.model_card import card_from
 from vlgate.record.options import Options
 from vlgate.record.replies import read_rows, unpack
 from vlgate.record.results import EndedRun, of_yes_or_no
-from vlgate.record.run_gates import failed_checks, refuse_blunt
-from vlgate.run.concluding import conclude
+from vlgate.record.run_gates import failed_checks
+from vlgate.run.concluding import conclude, refuse_gates
 from vlgate.run.loading import merged
 from vlgate.run.planning import Plan, empty_lines, make_plan, read_gates
 from vlgate.run.sampling import parts_of
@@ -169,10 +169,7 @@ def join(
     plan = make_plan(options)
     if not _asked_these(first, plan):
         raise _other_cases(first, options)
-    cases = {task.id: (task.shape, len(task.cases)) for task in plan.tasks}
-    refuse_blunt(thresholds, cases, quick=options.quick)
-    if earlier is not None:
-        refuse_unlike(earlier, plan.tasks, options.ties)
+    refuse_gates(plan.tasks, thresholds, options, earlier)
     verdicts = _verdicts(parts, plan, options)
     result = conclude(plan.tasks, verdicts, thresholds, options, (), earlier)
     cards = [card_from(part.content["model"]) for part in parts]
