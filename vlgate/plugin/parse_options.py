@@ -193,15 +193,11 @@ def _results(config: pytest.Config, given: Any, model: str) -> Path:
 
 
 def _cache(config: pytest.Config, given: Any) -> Path | None:
-    if given:
-        return _cache_folder("--cache", str(given), _base(config, "cache"))
-    named = _variable("VLGATE_CACHE", "DIR or off")
-    return _cache_folder("VLGATE_CACHE", named, Path.cwd()) if named else default_folder()
-
-
-def _cache_folder(option: str, named: str, base: Path) -> Path | None:
-    if named == "off":
-        return None
+    option, named, base = "--cache", str(given or ""), _base(config, "cache")
+    if not named:
+        option, named, base = "VLGATE_CACHE", _variable("VLGATE_CACHE", "DIR or off"), Path.cwd()
+    if named in {"", "off"}:
+        return None if named else default_folder()
     folder = base / Path(named).expanduser()
     file = file_in_the_way(folder)
     if file is not None:
