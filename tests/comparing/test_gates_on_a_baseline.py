@@ -14,6 +14,11 @@ def place(pytester):
     return Workplace(pytester)
 
 
+def rest_slow(rows, *quick):
+    """The rows of a table, of which only those of these places run by default."""
+    return [row if at in quick else pytest.param(*row, marks=pytest.mark.slow) for at, row in enumerate(rows)]
+
+
 def worse(broken):
     """A model that is right but for the records of these numbers."""
     wrong = f"def match(self, pairs):\n    wrong = {set(broken)!r}\n"
@@ -81,19 +86,25 @@ def test_what_is_newly_broken_is_counted_named_and_written(before):
 
 @pytest.mark.parametrize(
     ("keys", "broken", "outcome"),
-    [
-        ("max_broken = 2", [5, 9], "pass"),
-        ("max_broken = 1", [5, 9], "fail"),
-        ("max_broken = 0.05", [5, 9], "pass"),
-        ("max_broken = 0.04", [5, 9], "fail"),
-        ("max_churn = 0.1", [5, 9], "pass"),
-        ("max_churn = 0.09", [5, 9], "fail"),
-        ("max_drop = 0.3", [0, 1], "pass"),
-        ("max_drop = 0.18", list(range(2, 40)), "fail"),
-        ("max_drop = 0.3", list(range(2, 12)), "inconclusive"),
-        ('max_drop = 0.05\nbasis = "value"', [0, 1, 2, 3], "pass"),
-        ('max_drop = 0.05\nbasis = "value"', [0, 1, 2, 3, 4], "fail"),
-    ],
+    rest_slow(
+        [
+            ("max_broken = 2", [5, 9], "pass"),
+            ("max_broken = 1", [5, 9], "fail"),
+            ("max_broken = 0.05", [5, 9], "pass"),
+            ("max_broken = 0.04", [5, 9], "fail"),
+            ("max_churn = 0.1", [5, 9], "pass"),
+            ("max_churn = 0.09", [5, 9], "fail"),
+            ("max_drop = 0.3", [0, 1], "pass"),
+            ("max_drop = 0.18", list(range(2, 40)), "fail"),
+            ("max_drop = 0.3", list(range(2, 12)), "inconclusive"),
+            ('max_drop = 0.05\nbasis = "value"', [0, 1, 2, 3], "pass"),
+            ('max_drop = 0.05\nbasis = "value"', [0, 1, 2, 3, 4], "fail"),
+        ],
+        0,
+        3,
+        7,
+        8,
+    ),
 )
 def test_a_gate_on_the_comparison(before, keys, broken, outcome):
     before.thresholds(gate(keys))
@@ -186,14 +197,18 @@ ELSEWHERE = [("valse/existence", "record_5"), ("valse/plurality", "record_7")]
 
 @pytest.mark.parametrize(
     ("held", "args", "outcome"),
-    [
-        (ELSEWHERE[1:], (), "not run"),
-        (ELSEWHERE[1:], ("--require-gates",), "inconclusive"),
-        (ELSEWHERE, ("--require-gates",), "inconclusive"),
-        (ELSEWHERE, (), "pass"),
-        (ELSEWHERE, ("--require-gates", "--suite=valse/existence"), "pass"),
-        (ELSEWHERE[1:], ("--require-gates", "--suite=valse/existence"), "not run"),
-    ],
+    rest_slow(
+        [
+            (ELSEWHERE[1:], (), "not run"),
+            (ELSEWHERE[1:], ("--require-gates",), "inconclusive"),
+            (ELSEWHERE, ("--require-gates",), "inconclusive"),
+            (ELSEWHERE, (), "pass"),
+            (ELSEWHERE, ("--require-gates", "--suite=valse/existence"), "pass"),
+            (ELSEWHERE[1:], ("--require-gates", "--suite=valse/existence"), "not run"),
+        ],
+        1,
+        3,
+    ),
     ids=str,
 )
 def test_cases_that_must_hold_without_data(before, capsys, held, args, outcome):
@@ -334,16 +349,21 @@ def test_a_first_run_is_not_compared_and_says_so_everywhere(first, workers, caps
 
 @pytest.mark.parametrize(
     ("broken", "keys", "more", "status"),
-    [
-        (range(40), "min = 0.1\nmax_broken = 2", (), 1),  # the other gate fails
-        (range(37), "min = 0.1\nmax_drop = 0.5", (), 1),  # the other gate is inconclusive
-        ([], "min = 0.1\nmax_churn = 0.2", (), 0),
-        ([], "min = 0.1\nmax_drop = 0.02", (), 4),  # refused already in the first run: the cases cannot show it
-        ([], "min = 0.1\nmax_broken = 2", ("-k=record_5",), 1),
-        ([], "min = 0.1\nmax_broken = 2", ("--quick",), 1),
-        ([], "max_broken = 2", ("--require-gates",), 1),  # only comparisons: nothing was judged
-        ([], "max_broken = 2", (), 0),
-    ],
+    rest_slow(
+        [
+            (range(40), "min = 0.1\nmax_broken = 2", (), 1),  # the other gate fails
+            (range(37), "min = 0.1\nmax_drop = 0.5", (), 1),  # the other gate is inconclusive
+            ([], "min = 0.1\nmax_churn = 0.2", (), 0),
+            ([], "min = 0.1\nmax_drop = 0.02", (), 4),  # refused already in the first run: the cases cannot show it
+            ([], "min = 0.1\nmax_broken = 2", ("-k=record_5",), 1),
+            ([], "min = 0.1\nmax_broken = 2", ("--quick",), 1),
+            ([], "max_broken = 2", ("--require-gates",), 1),  # only comparisons: nothing was judged
+            ([], "max_broken = 2", (), 0),
+        ],
+        1,
+        3,
+        7,
+    ),
 )
 def test_a_first_run_passes_by_its_other_gates_alone(first, broken, keys, more, status):
     first.thresholds(gate(keys))
@@ -404,13 +424,16 @@ def test_an_ini_file_cannot_say_that_every_run_is_the_first(first):
 
 @pytest.mark.parametrize(
     ("parts", "joined", "status"),
-    [
-        (("--baseline=first", "--baseline=first"), (), 0),
-        ((), ("--baseline=first",), 0),
-        (("--baseline=first", "--baseline=before"), (), 1),
-        (("--baseline=first", ""), (), 1),
-        (("--baseline=first", "--baseline=first"), ("--baseline=before",), 1),
-    ],
+    rest_slow(
+        [
+            (("--baseline=first", "--baseline=first"), (), 0),
+            ((), ("--baseline=first",), 0),
+            (("--baseline=first", "--baseline=before"), (), 1),
+            (("--baseline=first", ""), (), 1),
+            (("--baseline=first", "--baseline=first"), ("--baseline=before",), 1),
+        ],
+        2,
+    ),
 )
 def test_parts_of_a_first_run_are_joined_to_one(before, parts, joined, status):
     before.thresholds(BOTH)
