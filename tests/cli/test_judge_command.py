@@ -271,3 +271,8 @@ def test_results_get_the_decisions_the_rows_and_the_page(place, tasks, capsys, v
     assert f"--results {to}: holds metrics.json of a run" in capsys.readouterr().err
     assert main([*command, "--overwrite"]) == 1
     assert "is the folder of the run itself" in vlgate(*command[:-1], f"--results={folder}", "--overwrite", status=4)
+    (folder / "verdict.json").unlink()
+    old = place.path / "old"
+    assert main([*command[:-1], f"--results={old}"]) == 1
+    assert "the run has no verdict.json, so none is written" in capsys.readouterr().out
+    assert not (old / "verdict.json").exists()
