@@ -61,8 +61,7 @@ def accepted(predictions):
 def verdicts_of(tasks, change=lambda _, found: found, ties="strict"):
     return {
         task.id: judge(
-            Batch(task=task, positions=tuple(range(len(task.cases))), ties=ties),
-            change(task, accepted(replies(task))),
+            Batch(task=task, positions=tuple(range(len(task.cases))), ties=ties), change(task, accepted(replies(task)))
         )
         for task in tasks
     }

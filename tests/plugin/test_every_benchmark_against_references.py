@@ -136,10 +136,7 @@ CARETS = {
 }
 
 
-SHORT = {
-    "object_verification_conjunction": "conjunction",
-    "object_verification_disjunction": "disjunction",
-}
+SHORT = {"object_verification_conjunction": "conjunction", "object_verification_disjunction": "disjunction"}
 
 
 def carets_pairs(test, suffix):

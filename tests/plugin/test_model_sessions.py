@@ -45,11 +45,7 @@ OTHER = "fingerprint = os.environ.get('PYTEST_XDIST_WORKER', 'main')"
 
 def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_named_in_the_sentences(place, workers):
     place.ready(n=12)
-    result = place.run(
-        place.matching(first=CUT, head="cut_texts = set()"),
-        "--device=cpu",
-        *workers,
-    )
+    result = place.run(place.matching(first=CUT, head="cut_texts = set()"), "--device=cpu", *workers)
     result.stdout.fnmatch_lines(["with a text that the model did not read to the end: 12 cases in valse/existence"])
     assert place.task()["cut"] == 12
     cases = pq.read_table(place.path / "out" / "cases.parquet").to_pylist()
@@ -62,13 +58,7 @@ def test_texts_that_the_model_did_not_read_to_the_end_are_counted_and_named_in_t
     ("workers", "status"), [("0", 0), *(pytest.param(f"{n}", n - 1, marks=pytest.mark.slow) for n in (1, 2))]
 )
 def test_workers_that_load_different_models_leave_the_run_inconclusive(data, workers, status):
-    data.run(
-        data.matching(head=OTHER),
-        "--device=cpu",
-        "-n",
-        workers,
-        ret=status,
-    )
+    data.run(data.matching(head=OTHER), "--device=cpu", "-n", workers, ret=status)
     found = {gate["gate"]: gate["decision"] for gate in data.metrics()["gates"]}
     assert found["valse/existence:acc_r"] == "pass"
     assert found.get("model:same-model") == (None if status == 0 else "inconclusive")

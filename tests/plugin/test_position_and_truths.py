@@ -76,10 +76,7 @@ def pytest_configure(config):
 
 @pytest.mark.parametrize(
     "change",
-    [
-        "record.update(caption=record['foil'], foil=record['caption'])",
-        "record['image_file'] = 'v7w_100.jpg'",
-    ],
+    ["record.update(caption=record['foil'], foil=record['caption'])", "record['image_file'] = 'v7w_100.jpg'"],
     ids=["texts", "images"],
 )
 def test_data_that_change_while_a_run_starts_fail_it(data, wrong, change):

@@ -129,10 +129,7 @@ def test_a_limit_is_a_sample_in_the_tasks_order_and_what_is_left_out_is_counted(
         assert len(task.cases) == limit
         places = [all_of_it.cases.index(case) for case in task.cases]
         assert places == sorted(set(places))
-        assert task.left_out == {
-            **all_of_it.left_out,
-            f"beyond --limit {limit}": len(all_of_it.cases) - limit,
-        }
+        assert task.left_out == {**all_of_it.left_out, f"beyond --limit {limit}": len(all_of_it.cases) - limit}
     assert any(ids(task) != ids(one)[:limit] for task, one in zip(sampled.tasks, whole.tasks, strict=True))
 
 
