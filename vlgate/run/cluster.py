@@ -37,10 +37,6 @@ def check_cluster(options: Options, workers: str = "") -> None:
 
 
 def load_on_cluster(options: Options) -> tuple[LoadedModel, Caller]:
-    """Load the model of the options on the actors of the cluster that this process is connected to.
-
-    Returns: the model as the run sees it, and the caller of its methods.
-    """
     pool = Pool(
         limit=options.call_timeout,
         wanted=Wanted(
@@ -66,16 +62,10 @@ def load_on_cluster(options: Options) -> tuple[LoadedModel, Caller]:
 
 
 def closer(loaded: LoadedModel) -> Callable[[], None]:
-    """Return a function that ends the actors of a model; it does nothing for a model in this process."""
     return loaded.model.pool.close if isinstance(loaded.model, RemoteModel) else lambda: None
 
 
 def calls_at_once(loaded: LoadedModel) -> int:
-    """Return the number of calls that a model replies to at a time.
-
-    >>> calls_at_once(LoadedModel(name="mine", weights="", fingerprint="", model=object()))
-    1
-    """
     return loaded.model.pool.window if isinstance(loaded.model, RemoteModel) else 1
 
 
