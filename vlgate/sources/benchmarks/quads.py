@@ -56,8 +56,8 @@ from vlgate.types import Case, LazyImage, Task
 _WINOGROUND = TaskRow(id="winoground/all", shape="quad", capability="compositional", images="winoground")
 _HUB = "facebook/winoground"
 _FOLDERS = ("winoground/data", "winoground")
+# The later tags (https://github.com/ajd12342/why-winoground-hard), under their first and their usual name.
 TAGS = ("winoground/new_tag_assignments.json", "winoground/tag_assignments.json")
-"""The later tags (https://github.com/ajd12342/why-winoground-hard), under their first and their usual name."""
 NO_IDS = "the file has no ids: the id of a case is the number of its row, from 0"
 _IMAGES = ("image_0", "image_1")
 
@@ -78,20 +78,18 @@ def _winoground(options: ReadOptions) -> Iterator[Task]:
 
 
 def _winoground_case(row: Pictured, later: Mapping[str, tuple[str, ...]]) -> Case:
-    name = str(row.record.count("id"))
+    record, name = row.record, str(row.record.count("id"))
     if later and name not in later:
-        raise row.record.error(f"id {name} has no entry in the file of tags ({' or '.join(TAGS)})")
-    tags = _tags(row.record) | {f"diwan:{tag}": "yes" for tag in later.get(name, ())}
-    return row.quad(("caption_0", "caption_1"), name, tags)
-
-
-def _tags(record: Record) -> dict[str, str]:
-    """The slices of a row; a field that is missing, null or empty gives none."""
-    tags = {name: record.text(name) for name in ("collapsed_tag", "tag", "secondary_tag") if record.fields.get(name)}
+        raise record.error(f"id {name} has no entry in the file of tags ({' or '.join(TAGS)})")
+    # A field that is missing, null or empty gives no slice.
+    tags = {
+        field: record.text(field) for field in ("collapsed_tag", "tag", "secondary_tag") if record.fields.get(field)
+    }
     if record.fields.get("num_main_preds") is not None:
         tags["num_main_preds"] = str(record.count("num_main_preds"))
-    names = tags.get("secondary_tag", "").split(",")
-    return tags | {f"secondary_tag:{name.strip()}": "yes" for name in names if name.strip()}
+    visual = filter(None, map(str.strip, tags.get("secondary_tag", "").split(",")))
+    tags |= {f"secondary_tag:{tag}": "yes" for tag in visual} | {f"diwan:{tag}": "yes" for tag in later.get(name, ())}
+    return row.quad(("caption_0", "caption_1"), name, tags)
 
 
 def _keys(record: Record) -> tuple[str, str]:
@@ -129,15 +127,14 @@ def _lines(file: Path, options: ReadOptions) -> Iterator[Pictured]:
 def _shards(files: Sequence[Path], options: ReadOptions) -> Iterator[Pictured]:
     finder: Callable[[], Find] = cache(lambda: _unpacked_or_zipped(options))  # only if an image is not in its table
 
-    def image(row: Row, column: str, key: str) -> LazyImage:
-        beside = finder()(row.record, key) if column in row.outside else None
-        return beside if beside is not None and beside.where else row.image(key, column)
-
     def pair(row: Row) -> Pictured:
         fields = row.record.fields
         record = replace(row.record, fields=fields if "id" in fields else {"id": row.number, **fields})
-        images = tuple(image(row, column, key) for column, key in zip(_IMAGES, _keys(record), strict=True))
-        return Pictured(record=record, images=images)
+        images = []
+        for column, key in zip(_IMAGES, _keys(record), strict=True):
+            beside = finder()(row.record, key) if column in row.outside else None
+            images.append(beside if beside is not None and beside.where else row.image(key, column))
+        return Pictured(record=record, images=tuple(images))
 
     return each(pair, table_rows(files, _IMAGES, f"take the Parquet files of {_HUB}"))
 
@@ -233,7 +230,6 @@ COLORSWAP = Source(
 # Genome or GQA.
 
 _COLA_FILE = "COLA_multiobjects_matching_benchmark.json"
-_COLA_FIELDS = ("image 1", "caption 1", "image 2", "caption 2")
 
 
 def _cola(record: Record, find: Find) -> Case:
@@ -242,16 +238,17 @@ def _cola(record: Record, find: Find) -> Case:
 
 
 COLA = plain(
-    TaskRow(
-        id="cola/multi-object",
+    *task_rows(
+        "cola/{}",
+        ("multi-object",),
+        f"cola/data/{_COLA_FILE} cola/{_COLA_FILE}",
         shape="image_quad",
         capability="compositional",
-        places=(f"cola/data/{_COLA_FILE}", f"cola/{_COLA_FILE}"),
         images="gqa",
-    ),
-    records=partial(listed_records, fields=_COLA_FIELDS),
+    ).values(),
+    records=partial(listed_records, fields=("image 1", "caption 1", "image 2", "caption 2")),
     case=_cola,
-    take="data/COLA_multiobjects_matching_benchmark.json of https://github.com/arijitray1993/COLA",
+    take=f"data/{_COLA_FILE} of https://github.com/arijitray1993/COLA",
 )
 
 
@@ -267,9 +264,7 @@ _GENERATED = "the second image of each case was made by a generator, so a model 
 
 
 def _bivlc(options: ReadOptions) -> Iterator[Task]:
-    files = (
-        release_files(options, "bivlc", _BIVLC_HUB) if any(options.wanted(row.id) for row in _BIVLC.values()) else []
-    )
+    files = release_files(options, "bivlc", _BIVLC_HUB) if options.wants(_BIVLC) else []
     rows = table_rows(files, ("image", "negative_image"), f"take the Parquet files of {_BIVLC_HUB}")
     yield from tasks_by_kind(rows, "type", _bivlc_case, _BIVLC, options.wanted, _GENERATED)
 
@@ -281,11 +276,7 @@ def _bivlc_case(row: Row) -> Case:
     return Pictured(record=row.record, images=images).quad(("caption", "negative_caption"), name, tags)
 
 
-BIVLC = Source(
-    read=_bivlc,
-    shapes=shapes_of(_BIVLC.values()),
-    take="the Parquet files of imirandam/BiVLC",
-)
+BIVLC = Source(read=_bivlc, shapes=shapes_of(_BIVLC.values()), take="the Parquet files of imirandam/BiVLC")
 
 
 # VisMin: two images that differ in one object, attribute, number or relation, and a caption of each.
@@ -301,8 +292,7 @@ _VISMIN = task_rows(
 
 
 def _vismin(options: ReadOptions) -> Iterator[Task]:
-    wanted = any(options.wanted(row.id) for row in _VISMIN.values())
-    files = release_files(options, "vismin", _VISMIN_HUB) if wanted else []
+    files = release_files(options, "vismin", _VISMIN_HUB) if options.wants(_VISMIN) else []
     rows = table_rows(files, _IMAGES, f"take the files of {_VISMIN_HUB}")
     yield from tasks_by_kind(rows, "category", _vismin_case, _VISMIN, options.wanted)
 
@@ -315,7 +305,5 @@ def _vismin_case(row: Row) -> Case:
 
 
 VISMIN = Source(
-    read=_vismin,
-    shapes=shapes_of(_VISMIN.values()),
-    take="the Parquet or Arrow files of mair-lab/vismin-bench",
+    read=_vismin, shapes=shapes_of(_VISMIN.values()), take="the Parquet or Arrow files of mair-lab/vismin-bench"
 )

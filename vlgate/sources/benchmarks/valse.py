@@ -19,8 +19,8 @@ from vlgate.types import Case, Task
 Tag = tuple[str, str] | None
 Tagger = Callable[[Record], Tag]
 
+# The reason for leaving a record out of the valid subset (section 4, "Human annotation"; Table 5).
 INVALID = "not valid (mturk.caption < 2; --protocol valse_all asks these too)"
-"""The reason for leaving a record out of the valid subset (section 4, "Human annotation"; Table 5)."""
 
 # The release's values of foil_method and the paper's short names for them (section 3.2 and appendix A.2).
 _DIRECTIONS = {"checklist method, change NP to PL": "sg2pl", "checklist method, change NP to SG": "pl2sg"}
@@ -66,6 +66,7 @@ class Instrument:
     taggers: tuple[Tagger, ...] = (dataset,)
 
 
+# The eleven tasks (Table 1; the release calls "balanced" hard, "small numbers" small-quant and "clean" hard).
 TASKS: Mapping[str, Instrument] = MappingProxyType(
     {
         "valse/existence": Instrument("existence.json", "visual7w", (provenance, dataset)),
@@ -79,19 +80,14 @@ TASKS: Mapping[str, Instrument] = MappingProxyType(
         "valse/coreference-standard": Instrument("coreference-standard.json", "coco"),
         "valse/coreference-clean": Instrument("coreference-hard.json", "coco"),
         "valse/foil-it": Instrument("foil-it.json", "coco"),
-    },
+    }
 )
-"""The eleven tasks (Table 1; the release calls "balanced" hard, "small numbers" small-quant and "clean" hard)."""
 
 _ROWS = [
     TaskRow(
-        id=task,
-        shape="pair",
-        capability="foil",
-        places=(f"valse/data/{instrument.file}", f"valse/{instrument.file}"),
-        images=instrument.images,
+        id=task, shape="pair", capability="foil", places=(f"valse/data/{of.file}", f"valse/{of.file}"), images=of.images
     )
-    for task, instrument in TASKS.items()
+    for task, of in TASKS.items()
 ]
 
 
@@ -100,8 +96,8 @@ _ROWS = [
 
 
 def _read(options: ReadOptions) -> Iterator[Task]:
+    every = "valse_all" in options.protocols
     for row, file in present(options, _ROWS):
-        every = "valse_all" in options.protocols
         with collector_paused():
             cases = list(_cases(row, file, options.find(row.images), every=every))
         kept = [case for case in cases if case is not None]
@@ -126,8 +122,4 @@ def _cases(row: TaskRow, file: Path, find: Find, *, every: bool) -> Iterator[Cas
     yield from each(case, keyed_records(file))
 
 
-VALSE = Source(
-    read=_read,
-    shapes=shapes_of(_ROWS),
-    take="data/*.json of https://github.com/Heidelberg-NLP/VALSE",
-)
+VALSE = Source(read=_read, shapes=shapes_of(_ROWS), take="data/*.json of https://github.com/Heidelberg-NLP/VALSE")
