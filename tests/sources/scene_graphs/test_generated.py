@@ -15,7 +15,7 @@ from vlgate.perturb.questions import TESTS as OF_CARETS
 from vlgate.record.options import Options
 from vlgate.run.planning import make_plan
 from vlgate.sources.graphs.annotated import ENOUGH
-from vlgate.sources.graphs.generated import SHAPES, read
+from vlgate.sources.graphs.generated import TASK_SHAPES, read
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import shapes
 
@@ -72,9 +72,9 @@ def keys_of(task):
 
 
 def test_the_tasks_are_the_six_tests():
-    assert {f"scene-graphs/{test}" for test in TESTS} == set(SHAPES)
-    assert set(SHAPES) <= set(shapes())
-    assert set(SHAPES.values()) == {"questions"}
+    assert {f"scene-graphs/{test}" for test in TESTS} == set(TASK_SHAPES)
+    assert set(TASK_SHAPES) <= set(shapes())
+    assert set(TASK_SHAPES.values()) == {"questions"}
 
 
 def test_without_graphs_there_are_no_tasks(tmp_path):

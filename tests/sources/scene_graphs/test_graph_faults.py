@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 
 from vlgate.errors import DataError
-from vlgate.sources.graphs.files import MOST_OBJECTS, read_graphs
+from vlgate.sources.graphs.checks import MOST_OBJECTS
+from vlgate.sources.graphs.files import read_graphs
 
 BOX = {"x": 10, "y": 10, "w": 20, "h": 20}
 CUP = {"name": "cup", **BOX, "attributes": ["red"], "relations": [{"name": "on", "object": "2"}]}

@@ -10,7 +10,8 @@ from PIL import Image
 
 from vlgate.errors import DataError
 from vlgate.sources.graphs.annotated import annotated
-from vlgate.sources.graphs.files import find_graphs, read_graphs, read_words
+from vlgate.sources.graphs.files import read_graphs, read_words
+from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.reading.source import ReadOptions
 
 OWN = {"id": "1", "name": "cup", "box": [10, 10, 20, 20], "attributes": ["red"], "relations": []}

@@ -51,11 +51,10 @@ from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.checks import Checker, Faults, shown
 from vlgate.sources.graphs.stream import OWN_KEYS, Member, members
 
-# Checks the words that a user's own file adds to the vocabulary, and fills in the fields that are left out.
-
 Words = Mapping[str, tuple[Mapping[str, Any], ...]]
 
 _TEXT, _TRUTH, _WHOLE, _TEXTS = "a string", "true or false", "an integer", "a list of strings"
+# The kinds of words and the fields of each: (type, default). The default None means that the field is required.
 WORDS: Mapping[str, Mapping[str, tuple[str, Any]]] = MappingProxyType(
     {
         "nouns": {"name": (_TEXT, None), "number": (_TEXT, "singular"), "parents": (_TEXTS, ())},
@@ -75,35 +74,34 @@ WORDS: Mapping[str, Mapping[str, tuple[str, Any]]] = MappingProxyType(
         },
     },
 )
-"""The kinds of words and the fields of each: (type, default). The default None means that the field is required."""
-
 NUMBERS = ("singular", "plural", "mass")
 
 
+# Checks the words that a user's own file adds to the vocabulary, and fills in the fields that are left out.
 def words(member: Member, faults: Faults) -> Words:
     faults.refuse_unknown({member.key: None}, ("graphs", "words"), "(the whole file)")
     if member.key == "graphs":
         faults.found("'graphs'", "graphs that are not a list", shown(member.value))
-    if member.key == "words" and type(member.value) is not dict:
+    if member.key != "words":
+        return {}
+    if type(member.value) is not dict:
         faults.found("'words'", "words that are not an object", shown(member.value))
-    if member.key != "words" or type(member.value) is not dict:
         return {}
     for key in member.repeated:
         faults.found("'words'", "a repeated key in one object", repr(key))
     faults.refuse_unknown(member.value, tuple(WORDS), "'words'")
-    found: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for kind in WORDS:
+    known: dict[str, dict[str, Mapping[str, Any]]] = {kind: {} for kind in WORDS}
+    for kind, named in known.items():
         entries = member.value.get(kind, [])
         if type(entries) is not list:
             faults.found(f"'words', {kind}", "words that are not a list", shown(entries))
-        for position, entry in enumerate(entries if type(entries) is list else (), 1):
+            continue
+        for position, entry in enumerate(entries, 1):
             where = f"'words', {kind}, {position}"
             word = _word(entry, kind, where, faults)
-            if word is not None and word["name"] in found.setdefault(kind, {}):
+            if word is not None and named.setdefault(word["name"], word) is not word:
                 faults.found(where, "a word that was given before", repr(word["name"]))
-            elif word is not None:
-                found[kind][word["name"]] = word
-    return {kind: tuple(found.get(kind, {}).values()) for kind in WORDS}
+    return {kind: tuple(named.values()) for kind, named in known.items()}
 
 
 def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any] | None:
@@ -128,7 +126,7 @@ def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any
 
 def _is(value: Any, wanted: str) -> bool:
     if wanted == _TEXTS:
-        return isinstance(value, (list, tuple)) and all(type(one) is str and one.strip() for one in value)
+        return isinstance(value, (list, tuple)) and all(type(text) is str and text.strip() for text in value)
     return type(value) is {_TEXT: str, _TRUTH: bool, _WHOLE: int}[wanted]
 
 
@@ -173,9 +171,14 @@ def _plain_visual_genome(fields: Any, where: str, faults: Faults) -> dict[str, A
     if type(fields.get("objects")) is not list:
         faults.found(where, "objects that are not a list", shown(fields.get("objects")))
         return None
-    things = _by_id(fields["objects"], ("object_id", "id"), where, faults)
-    objects = {number: _visual_genome_object(thing) for number, thing in things.items()}
-    merged = {str(other): number for number, thing in things.items() for other in _list(thing.get("merged_object_ids"))}
+    objects: dict[str, dict[str, Any]] = {}
+    merged: dict[str, str] = {}
+    for number, thing in _by_id(fields["objects"], ("object_id", "id"), where, faults).items():
+        names = thing.get("names", thing.get("name"))
+        name = (names[0] if names else "") if type(names) is list else names
+        copied = {field: thing[field] for field in _COPIED if field in thing}
+        objects[number] = {"name": name, "relations": [], **copied}
+        merged |= {str(other): number for other in _list(thing.get("merged_object_ids"))}
     given = fields.get("relationships", [])
     if type(given) is not list:
         faults.found(where, "relationships that are not a list", shown(given))
@@ -195,12 +198,6 @@ def _by_id(things: list[Any], names: tuple[str, ...], where: str, faults: Faults
         else:
             objects[number] = thing
     return objects
-
-
-def _visual_genome_object(thing: Mapping[str, Any]) -> dict[str, Any]:
-    names = thing.get("names", thing.get("name"))
-    name = (names[0] if names else "") if type(names) is list else names
-    return {"name": name, "relations": [], **{field: thing[field] for field in _COPIED if field in thing}}
 
 
 def _relate(relation: Any, objects: dict[str, Any], merged: Mapping[str, str], where: str, faults: Faults) -> None:
@@ -224,12 +221,10 @@ def _list(value: Any) -> list[Any]:
     return value if type(value) is list else []
 
 
-# Visual Genome's release in several files, joined: objects, attributes and relationships of each image.
-#
-# ``objects.json`` is the file to read; ``attributes.json`` and ``relationships.json`` must be in the same folder, and
-# ``image_data.json`` is read for the sizes of the images if it is there. Each is a list with one record per image, and
-# all have the same order (https://homes.cs.washington.edu/~ranjay/visualgenome/api_readme.html), so they are read in
-# parallel, one record at a time. For every record it is checked that the ids agree.
+# Visual Genome's release in several files: ``objects.json`` is the file to read; ``attributes.json`` and
+# ``relationships.json`` must be in the same folder, and ``image_data.json`` is read for the sizes of the images if it
+# is there. Each is a list with one record per image, and all have the same order, so they are read in parallel, one
+# record at a time. For every record it is checked that the ids agree.
 
 NEEDED = ("attributes.json", "relationships.json")
 SIZES = "image_data.json"
@@ -270,29 +265,30 @@ def _out_of_step(file: Path, place: str, is_there: str | None, expected: str | N
     return DataError(file, None, problem, "take all files from the same release, so that their order agrees")
 
 
-def _graph(member: Member, found: dict[str, Member], faults: Faults) -> Member:
+def _graph(member: Member, beside: dict[str, Member], faults: Faults) -> Member:
+    size = beside[SIZES].value if SIZES in beside else {}
     where = f"graph {image_of(member.value)!r}"
-    size = found[SIZES].value if SIZES in found else {}
     graph = {
         **member.value,
-        "objects": _described(member.value.get("objects"), found["attributes.json"].value, where, faults),
-        "relationships": found["relationships.json"].value.get("relationships"),
+        "objects": _described(member.value.get("objects"), beside["attributes.json"].value, where, faults),
+        "relationships": beside["relationships.json"].value.get("relationships"),
         "width": size.get("width"),
         "height": size.get("height"),
     }
-    repeated = (*member.repeated, *(key for other in found.values() for key in other.repeated))
+    repeated = (*member.repeated, *(key for other in beside.values() for key in other.repeated))
     return Member(member.layout, member.key, graph, repeated)
 
 
 def _described(objects: Any, given: dict[str, Any], where: str, faults: Faults) -> Any:
     """Return the objects with their attributes, which ``attributes.json`` has by the object's id."""
-    attributes: dict[str | None, Any] = {}
     records = given.get("attributes")
     if type(records) is not list:
         faults.found(where, "attributes that are not a list", shown(records))
-    for record in records if type(records) is list else ():
-        if type(record) is dict and (more := record.get("attributes")) is not None:
-            attributes[id_of(record, "object_id", "id")] = more
+    attributes = {
+        id_of(record, "object_id", "id"): more
+        for record in _list(records)
+        if type(record) is dict and (more := record.get("attributes")) is not None
+    }
     if type(objects) is not list:
         return objects
     described = []
@@ -309,9 +305,7 @@ def gqa_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGra
         if type(member.value) is not dict:
             hint = f"{shown(member.value)} (in a file of your own: {nearest(member.key, OWN_KEYS)})"
             checker.faults.found(f"graph {shown(member.key)}", "a graph that is not an object", hint)
-            continue
-        graph = checker.graph(member.key, member.value, member.repeated)
-        if graph is not None:
+        elif (graph := checker.graph(member.key, member.value, member.repeated)) is not None:
             yield graph
 
 
@@ -345,27 +339,23 @@ def _plain_own(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None
         known = f", {instead_of('objects', fields)}" if "objects" not in fields else ""
         faults.found(where, "no list of objects", f"{shown(fields.get('objects'))}{known}")
         return None
-    objects = {
-        number: _own_object(thing, f"{where}, object {number!r}", faults)
-        for number, thing in _by_id(fields["objects"], ("id",), where, faults).items()
-    }
+    things = _by_id(fields["objects"], ("id",), where, faults)
+    objects = {key: _own_object(thing, f"{where}, object {key!r}", faults) for key, thing in things.items()}
     return {**fields, "objects": objects}
 
 
 def _own_object(thing: dict[str, Any], where: str, faults: Faults) -> dict[str, Any]:
     faults.refuse_unknown(thing, OBJECT, where)
-    plain = {"name": thing.get("name"), "attributes": thing.get("attributes", [])}
+    relations = thing.get("relations", [])
+    plain = {"name": thing.get("name"), "attributes": thing.get("attributes", []), "relations": relations}
     if "box" in thing:
         box = thing["box"]
         plain |= zip("xywh", box, strict=True) if type(box) is list and len(box) == 4 else {"box": box}
-    relations = thing.get("relations", [])
-    if type(relations) is not list:
-        return {**plain, "relations": relations}
-    for relation in relations:
-        if type(relation) is dict:
-            faults.refuse_unknown(relation, RELATION, where)
-    return {**plain, "relations": [_to(relation) for relation in relations]}
-
-
-def _to(relation: Any) -> Any:
-    return {**relation, "object": id_of(relation, "object")} if type(relation) is dict else relation
+    if type(relations) is list:
+        plain["relations"] = []
+        for relation in relations:
+            if type(relation) is dict:
+                faults.refuse_unknown(relation, RELATION, where)
+            named = {**relation, "object": id_of(relation, "object")} if type(relation) is dict else relation
+            plain["relations"].append(named)
+    return plain

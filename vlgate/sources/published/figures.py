@@ -79,7 +79,7 @@ def beside(target: str, metric: str, part: str | None = None) -> tuple[Figure, .
     for figure in figures(paper) if paper in PAPERS else ():
         if (figure.target, figure.metric, figure.slice) == (target, metric, part) and figure.unit != "count":
             known = best.setdefault(figure.model, figure)
-            if known.printed.as_tuple().exponent > figure.printed.as_tuple().exponent:
+            if int(known.printed.as_tuple().exponent) > int(figure.printed.as_tuple().exponent):
                 best[figure.model] = figure
     return tuple(best.values())
 
@@ -108,7 +108,7 @@ def _read(paper: str) -> tuple[Paper, tuple[Figure, ...]]:
 def _figure(paper: str, notes: Iterable[str | None], printed: Decimal, facets: Mapping[str, Any]) -> Figure:
     value = float(printed / _SCALE[facets["unit"]])
     names = ("table", "column", "model", "target", "slice", "metric", "unit", "cases")
-    known = {name: facets.get(name) for name in names}
+    known: dict[str, Any] = {name: facets.get(name) for name in names}
     return Figure(paper=paper, printed=printed, value=value, note=_joined(*notes, facets["note"]), **known)
 
 
