@@ -94,12 +94,11 @@ def recorded_run(run: RunResult, card: ModelCard, options: Options, workers: int
 
 
 def _page_saved(run: RecordedRun, tasks: Sequence[Task], outcome: RunOutcome) -> list[str]:
-    # Write the page. An image or a text of a user must not cost the figures, whatever it raises
     from vlgate.report.page.page import PAGE, write_page
 
     try:
         return saved(lambda: write_page(run, tasks, outcome=outcome))
-    except Exception as error:  # noqa: BLE001  # the figures are worth more than the page
+    except Exception as error:  # noqa: BLE001  # whatever an image or a text raises, it must not cost the figures
         return [f"{run.folder / PAGE} could not be written ({described(error)})"]
 
 
@@ -113,23 +112,19 @@ def saved(write: Callable[[], object]) -> list[str]:
     return []
 
 
-# The folder of a run whose gates were decided again: its files, with the new decisions.
-
 COPIED = (CASES, "predictions.parquet", ENVIRONMENT, ANALYSES, CONTROLS)
 
 
 def figures_again(run: RecordedRun, judged: JudgedAgain, thresholds: Path) -> dict[str, Any]:
     """Return the content of ``metrics.json`` with the new decisions, thresholds file and comparison."""
-    found = {name: value for name, value in run.figures.items() if name not in {"baseline", "error_rates"}}
-    found |= {
-        "run": {**run.figures["run"], "thresholds": str(thresholds)},
-        "gates": [gate_record(one) for one in judged.decisions],
-    }
+    again = {name: value for name, value in run.figures.items() if name not in {"baseline", "error_rates"}}
+    again["run"] = {**run.figures["run"], "thresholds": str(thresholds)}
+    again["gates"] = [gate_record(decision) for decision in judged.decisions]
     if judged.error_rates is not None:
-        found["error_rates"] = asdict(judged.error_rates)
+        again["error_rates"] = asdict(judged.error_rates)
     if judged.comparison is not None:
-        found["baseline"] = comparison_record(judged.comparison)
-    return found
+        again["baseline"] = comparison_record(judged.comparison)
+    return again
 
 
 def refuse_folder(run: RecordedRun, to: Path, *, overwrite: bool) -> None:

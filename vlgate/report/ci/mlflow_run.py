@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from time import time
 
 from vlgate.report.ci.trackers import PROJECT, Tracked
@@ -24,10 +23,10 @@ def log(tracked: Tracked) -> None:
     now = round(time() * 1000)
     metrics = [Metric(_key(name), value, now, 0) for name, value in tracked.numbers.items()]
     tags = [RunTag(_key(name), value) for name, value in tracked.words.items()]
-    for some in _parts(metrics):
-        client.log_batch(run, metrics=some)
-    for some in _parts(tags):
-        client.log_batch(run, tags=some)
+    for start in range(0, len(metrics), _AT_ONCE):
+        client.log_batch(run, metrics=metrics[start : start + _AT_ONCE])
+    for start in range(0, len(tags), _AT_ONCE):
+        client.log_batch(run, tags=tags[start : start + _AT_ONCE])
     for file in tracked.files:
         client.log_artifact(run, str(file))
     client.set_terminated(run)
@@ -36,7 +35,3 @@ def log(tracked: Tracked) -> None:
 def _key(name: str) -> str:
     # A name of the characters that MLflow takes; a variant of a metric has an @
     return re.sub(r"[^\w./ -]", "_", name)
-
-
-def _parts(items: Sequence[object]) -> list[Sequence[object]]:
-    return [items[start : start + _AT_ONCE] for start in range(0, len(items), _AT_ONCE)]

@@ -29,13 +29,11 @@ _FILES = ("report.html", "summary.md", "metrics.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracked:
-    """A run as a tracker takes it: numbers, words and files by name.
-
-    ``numbers`` holds ``<task>/<metric>`` with its interval, ``.low`` and ``.high``, ``.n``, ``.chance`` and ``.blind``,
-    and the counts of the gates; ``words`` the model, the decision about the release and that of each gate.
-    """
+    """A run as a tracker takes it."""
 
     name: str
+    # ``<task>/<metric>`` with its interval, ``.low`` and ``.high``, ``.n``, ``.chance`` and ``.blind``, and the counts
+    # of the gates; the model, the decision about the release and that of each gate.
     numbers: Mapping[str, float]
     words: Mapping[str, str]
     files: tuple[Path, ...]

@@ -29,9 +29,10 @@ def html(template: str, content: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    script, style = (_HERE / "page.js").read_text(encoding="utf-8"), (_HERE / "page.css").read_text(encoding="utf-8")
+    script, style = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
+    digests = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
     policy = (
-        f"default-src 'none'; img-src data:; script-src {_hash(script)}; style-src {_hash(style)}; "
+        f"default-src 'none'; img-src data:; script-src 'sha256-{digests[0]}'; style-src 'sha256-{digests[1]}'; "
         "base-uri 'none'; form-action 'none'"
     )
     ours = {"script": Markup(script), "style": Markup(style)}  # noqa: S704  # files of this package
@@ -66,7 +67,3 @@ def _escaped(character: str) -> str:
     code = ord(character)
     plain = code >= 0x20 and not 0x7F <= code <= 0x9F and code not in _OBEYED and not 0xD800 <= code <= 0xDFFF
     return character if plain or character in "\n\t" else character.encode("unicode_escape").decode("ascii")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
