@@ -56,7 +56,6 @@ def abilities(run: RunResult) -> list[Ability]:
 
 
 def ability_lines(run: RunResult, width: int | None = None) -> list[str]:
-    """Return the abilities as lines of a table, below a line that counts them and says how they are found."""
     found = abilities(run)
     if not found:
         return []

@@ -16,8 +16,6 @@ from vlgate.report.table import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlTable:
-    """What a control found in a run."""
-
     name: str
     says: str  # what its figures tell
     asked: str  # how much was asked
@@ -28,13 +26,11 @@ class ControlTable:
 
 
 def tables(figures: Mapping[str, Any]) -> tuple[ControlTable, ...]:
-    """Return a table for each control that a run asked; ``figures`` is the content of ``metrics.json``."""
     known = known_controls()
     return tuple(_table(name, told, figures) for name, told in figures.get("controls", {}).items() if name in known)
 
 
 def tables_of(run: RunResult) -> tuple[ControlTable, ...]:
-    """Return a table for each control of a run that has just ended."""
     tasks = {one.task.id: {"controls": of_one_task(run.controls, one.task.id)} for one in run.results}
     return tables({"controls": of_run(run.controls), "tasks": tasks}) if run.controls else ()
 
@@ -99,7 +95,6 @@ def _notes(
 
 
 def table_lines(found: ControlTable, seconds: float | None = None) -> list[str]:
-    """Return a control as lines for the terminal; ``seconds`` is how long it took."""
     took = "" if seconds is None else f", {seconds:.2f}s"
     return [f"{found.says} ({found.asked}{took})", *(found.table.text() if found.table.rows else ()), *found.notes]
 
@@ -110,6 +105,5 @@ def brief_line(found: ControlTable, seconds: float) -> str:
 
 
 def markdown_lines(found: ControlTable) -> list[str]:
-    """Return a control as lines of Markdown: its sentence, its table and its notes."""
     table = found.table.markdown() if found.table.rows else []
     return [f"{found.says} ({found.asked})", "", *table, "", *(f"- {note}" for note in found.notes)]

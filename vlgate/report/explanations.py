@@ -58,7 +58,6 @@ Drawn = tuple[str, Mapping[str, Any], int, Sequence[Box], FloatArray, bool]
 
 
 def explained_lines(found: Explained) -> list[str]:
-    """Return one line per explained case, and one that says why others are lacking."""
     lines = [f"{one.task}:{one.case}: {one.says}" for one in found.explanations]
     return [*lines, *([f"not all were explained: {found.lacking}"] if found.lacking else [])]
 

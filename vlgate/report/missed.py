@@ -28,8 +28,6 @@ from vlgate.types import images_of as of_request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """A missed case."""
-
     case: str
     margin: float  # by how much it is missed
     tags: Mapping[str, str]
@@ -39,8 +37,6 @@ class Missed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissedOfTask:
-    """The missed cases of a task, the worst first, with the counts of its cases, or of those in a slice."""
-
     task: str
     headline: str
     cases: int
@@ -130,7 +126,6 @@ _BOLD, _PLAIN = "\x1b[1;4m", "\x1b[0m"
 
 
 def row_of(run: RecordedRun, name: str) -> dict[str, Any]:
-    """Return the row of a case named ``task:case``, or by an id that only one task has."""
     tables = case_tables(run)
     task, colon, case = name.partition(":")
     if colon and task in tables:
@@ -152,7 +147,6 @@ def row_of(run: RecordedRun, name: str) -> dict[str, Any]:
 
 
 def card_of(run: RecordedRun, row: Mapping[str, Any]) -> Card:
-    """Return a row as the page shows it, without images."""
     task = run.figures["tasks"][row["task"]]
     maker = CardMaker(
         task=row["task"],
@@ -167,7 +161,6 @@ def card_of(run: RecordedRun, row: Mapping[str, Any]) -> Card:
 
 
 def case_lines(card: Card, *, colour: bool) -> list[str]:
-    """Return a case in lines; the words that differ are in bold, or in brackets without ``colour``."""
     lines = [f"{one_line(card.task)}:{one_line(card.case)}: {card.state}", f"  {one_line(card.why)}"]
     lines += [f"  {_asked(line, colour=colour)}" for line in card.lines]
     if card.tags:

@@ -63,8 +63,6 @@ _NAMED_SLICES = 3  # slices that a line names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorSplit:
-    """The replies about the ``n`` counterfactual images of a task, or of a slice of it, as shares that add up to 1."""
-
     task: str
     part: str
     n: int
@@ -84,7 +82,6 @@ def recorded_splits(tasks: Mapping[str, Any]) -> list[PriorSplit]:
 
 
 def prior_lines(run: RunResult) -> list[str]:
-    """Return a line for each task with counterfactual images, with the slices in which the prior is strongest."""
     lines = []
     for result in run.results:
         whole = _split(result.task.id, "", _plain(result.metrics))
@@ -155,7 +152,6 @@ def average_lines(run: RunResult) -> list[str]:
 
 
 def variant_lines(run: RunResult) -> list[str]:
-    """Return the metrics with another definition, which ``--protocol`` asked for."""
     return [
         f"{result.task.id}: {name} {metric.value:.3f} ({metric.low:.3f} - {metric.high:.3f}), another definition of "
         f"{name.partition('@')[0]}: {how_it_differs(name, result.task.id)}"

@@ -23,8 +23,6 @@ YES_OR_NO = "a yes or a no: ask both texts as questions, or gate acc, p_c or p_f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRow:
-    """One row of the result table."""
-
     cells: tuple[str, ...]
     outcome: Outcome | None  # None if the metric has no gate
     gate: str = ""
@@ -65,7 +63,6 @@ def coverage_line(result: TaskResult) -> str | None:
 
 
 def coverage_lines(run: RunResult) -> list[str]:
-    """Describe the cases of all tasks that were not judged, or are tied or cut, with one line per reason."""
     tasks: dict[str, list[str]] = defaultdict(list)
     counts: Counter[str] = Counter()
     notes: dict[str, list[str]] = defaultdict(list)
@@ -155,11 +152,6 @@ def unit_line(run: RunResult) -> str:
 
 
 def by_reason(gates: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the names of gates by their reasons, in the order of the first gate of each reason.
-
-    >>> by_reason([("a", "no data"), ("b", "too few"), ("c", "no data")])
-    {'no data': ['a', 'c'], 'too few': ['b']}
-    """
     found: dict[str, list[str]] = {}
     for name, why in gates:
         found.setdefault(why, []).append(name)
@@ -167,7 +159,6 @@ def by_reason(gates: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def outcome_lines(decisions: Iterable[Decision], outcome: Outcome) -> list[str]:
-    """Describe the gates with an outcome, those with the same reason in one line."""
     alike = by_reason((one.gate.id, one.why) for one in decisions if one.outcome == outcome)
     return [f"{outcome}: {named(ids)}: {why}" for why, ids in alike.items()]
 
@@ -220,20 +211,11 @@ def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decisio
 
 
 def difference_words(value: float, low: float, high: float) -> tuple[str, str]:
-    """Return the difference from an earlier run and its interval, with their signs.
-
-    >>> difference_words(-0.05, -0.1, 0.012)
-    ('-0.050', '-0.100 to +0.012')
-    """
+    """Return the difference from an earlier run and its interval, with their signs."""
     return f"{value:+.3f}", f"{low:+.3f} to {high:+.3f}"
 
 
 def threshold_words(kind: GateKind, least: float | None, most: float | None, basis: str) -> str:
-    """Return the threshold of a gate.
-
-    >>> threshold_words("gate", 0.9, None, "value"), threshold_words("max_drop", None, 0.02, "lower")
-    ('>= 0.9 (value)', 'max_drop = 0.02')
-    """
     if kind not in ("gate", "limit"):
         return f"{kind} = {most or 0:g}" + (" (value)" if kind == "max_drop" and basis == "value" else "")
     ends = [f">= {least:g}"] if least is not None else []
@@ -242,11 +224,7 @@ def threshold_words(kind: GateKind, least: float | None, most: float | None, bas
 
 
 def count_words(kind: GateKind, counted: int) -> str:
-    """Return the number that a gate on a count judges.
-
-    >>> count_words("max_broken", 13), count_words("max_churn", 1_200)
-    ('13 broken', '1,200 changed')
-    """
+    """Return the number that a gate on a count judges."""
     return f"{counted:,} {'broken' if kind == 'max_broken' else 'changed'}"
 
 

@@ -175,11 +175,9 @@ def _lacking(task: Task, errors: Sequence[DataError]) -> Task:
 
 
 def read_source(name: str, options: ReadOptions) -> Iterable[Task]:
-    """Make the wanted tasks of one source; the first record that cannot be read is an error."""
     return _source(name).read(options)
 
 
 def shapes_of(name: str, folders: tuple[Path, ...]) -> Mapping[str, Shape]:
-    """Return the shape of each task of one source, by id, the user's own tasks in these data folders."""
     shapes = _source(name).shapes
     return shapes(folders) if callable(shapes) else shapes

@@ -45,7 +45,6 @@ def case_results(run: RunResult, moments: Moments, start: int) -> Iterator[Resul
 
 
 def status_of(verdict: Verdict) -> Status:
-    """Return the status of a case: a missed one is a failure of the model, one without a verdict is broken."""
     if verdict.state != "judged":
         return "broken" if verdict.state == "unscored" else "skipped"
     return "passed" if verdict.right else "failed"

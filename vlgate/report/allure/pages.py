@@ -102,7 +102,6 @@ class Pictures:
 
 
 def images_of(verdict: Verdict) -> list[LazyImage]:
-    """Return the different images of a case, in the order in which they were asked about."""
     return list(dict.fromkeys(image for request in verdict.case.requests for image in types.images_of(request)))
 
 

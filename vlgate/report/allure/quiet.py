@@ -19,7 +19,6 @@ class Quiet:
 
     @allure_commons.hookimpl
     def report_result(self, result: TestResult) -> None:
-        """Write a result, or hold it back, which ends the silence."""
         if self.silent:
             self._held.add(result.uuid)
             self.silent = False

@@ -36,8 +36,6 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One result."""
-
     id: str  # the same in every run, whatever was measured, so that Allure finds the result's history
     name: str = ""  # the id, if it is empty
     layer: Layer  # what it is about
@@ -55,7 +53,6 @@ class Result:
 # The names of the files differ from run to run, because ``allure run`` reads new names only; of two results with the
 # same id Allure shows the later one.
 def write_result(folder: Path, result: Result) -> None:
-    """Write a result, and its attachments before it."""
     attachments = enumerate(result.attachments)
     attached = [write_attachment(folder, f"{result.id} {number}", one, result.at) for number, one in attachments]
     content = json.dumps(_content(result, attached), ensure_ascii=False)
@@ -63,7 +60,6 @@ def write_result(folder: Path, result: Result) -> None:
 
 
 def write_attachment(folder: Path, key: str, attachment: Attachment, at: Moment) -> dict[str, object]:
-    """Write an attachment, and return what a result says of it."""
     name = f"{_unique(key, at)}-attachment.{attachment.ending}"
     write_file(folder / name, attachment.data)
     return {"name": attachment.name, "source": name, "type": attachment.kind}

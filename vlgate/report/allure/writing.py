@@ -152,7 +152,6 @@ def properties(model: ModelCard, environment: dict[str, Any]) -> str:
 
 
 def figures(run: RunResult, at: Moment) -> list[dict[str, object]]:
-    """Return the headline metric of each task as Allure 3 reads metrics, which it shows over runs."""
     metrics = []
     for result in run.results:
         task, name = result.task, SHAPES[result.task.shape].headline
@@ -197,7 +196,6 @@ def _write_json(file: Path, value: object) -> None:
 def write_report(
     folder: Path, run: RunResult, model: ModelCard, options: Options, moments: Mapping[tuple[str, str], Moment]
 ) -> None:
-    """Write the results of a run, its gates first, and the files of the overview."""
     folder.mkdir(parents=True, exist_ok=True)
     start = min((one.start for one in moments.values()), default=int(time() * 1000))
     at = Moment(start=start, stop=max((one.stop for one in moments.values()), default=start))

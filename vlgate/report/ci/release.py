@@ -36,14 +36,12 @@ def release(run: RunResult, model: ModelCard) -> Release:
 
 
 def release_line(found: Release, model: str, status: int) -> str:
-    """Return the line that says whether the model may be released, with the exit status of the session."""
     may = {"PASS": f"{model} may be released", "NOT GATED": f"nothing says whether {model} may be released"}
     sentence = may.get(found.word, f"{model} may not be released")
     return f"{found.word}: {sentence}: {found.why} (exit status {status})"
 
 
 def not_passed_lines(run: RunResult) -> list[str]:
-    """Describe the gates that failed or are inconclusive, those with the same reason in one line."""
     return [line for outcome in NOT_PASSED for line in outcome_lines(run.decisions, outcome)]
 
 

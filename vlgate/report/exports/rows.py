@@ -24,8 +24,6 @@ _AT_A_TIME = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """A run to export, with its rows."""
-
     run: RecordedRun
     table: Any = field(repr=False)
     tasks: Mapping[str, CaseTable] = field(repr=False)
@@ -36,7 +34,6 @@ class Exported:
 
     @property
     def time(self) -> datetime:
-        """When the run ended."""
         try:
             return datetime.fromisoformat(str(self.run.environment.get("time")))
         except ValueError:
@@ -94,7 +91,6 @@ def csv_lines(run: Exported) -> Iterator[str]:
 
 
 def json_lines(run: Exported) -> Iterator[str]:
-    """Yield one JSON object per case, in ASCII."""
     for row in run.rows():
         yield json.dumps(row) + "\n"
 

@@ -16,8 +16,6 @@ from vlgate.report.rows import NOT_PASSED, count_words, difference_words, thresh
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """May this release ship?"""
-
     tone: str  # yes, no or open
     sentence: str
     reasons: tuple[str, ...] = ()

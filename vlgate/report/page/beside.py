@@ -1,7 +1,4 @@
-"""The sections of a page from the files beside metrics.json: explanations, smallest changes, analyses.
-
-A file that is damaged or of another schema costs its section, never the page.
-"""
+"""The sections of a page from the files beside metrics.json; one that is damaged costs its section, never the page."""
 
 from __future__ import annotations
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """An image as a data URI."""
-
     key: str
     source: str = ""  # empty if it cannot be shown
     problem: str = ""  # why
@@ -35,8 +33,6 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A request of a case with its reply."""
-
     picture: str
     pieces: tuple[Piece, ...]  # the parts of its text; those that the text beside it lacks are marked
     truth: str
@@ -49,8 +45,6 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """A case as the page shows it."""
-
     anchor: str
     task: str
     case: str

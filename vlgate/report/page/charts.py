@@ -22,7 +22,6 @@ _CENTRE, _RADIUS = 320, 180  # of the radar, which is 640 wide
 
 
 def chart(sections: Sequence[Section]) -> Markup:
-    """Return the intervals of tasks, a row each."""
     return Markup(html("chart.html", {"sections": sections, "name": _names(sections)}))  # noqa: S704  # a template
 
 
@@ -42,7 +41,6 @@ def radar(sections: Sequence[Section]) -> Markup:
 
 
 def short(name: str, most: int = 22) -> str:
-    """Return the end of a name, which tells it from the others."""
     return name if len(name) <= most else f"…{name[1 - most :]}"
 
 

@@ -45,7 +45,6 @@ def write_page(
 
 
 def write_finds(folder: Path, model: str) -> None:
-    """Write ``shrunk.html`` from ``shrunk.jsonl`` of a run's folder; no page if nothing was found."""
     if section := finds(folder):
         write_whole(folder / FINDS, html("finds.html", {"model": model, "finds": section}))
 
@@ -53,7 +52,6 @@ def write_finds(folder: Path, model: str) -> None:
 def page_content(
     run: RecordedRun, tasks: Sequence[Task], earlier: Sequence[Path] = (), outcome: RunOutcome | None = None
 ) -> dict[str, Any]:
-    """Return what ``page.html`` is filled with; see ``write_page``."""
     figures = run.figures
     known, comparison = figures["tasks"], figures.get("baseline")
     shown = shown_cases(run, tasks, earlier)

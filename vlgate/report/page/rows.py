@@ -55,8 +55,6 @@ def missed_rows(table: CaseTable) -> NDArray[np.intp]:
 def chosen(margin: FloatArray, most: int, seed: str, kept: Sequence[int] = ()) -> list[int]:
     """Return the places of at most ``most`` missed cases: the ``WORST`` worst ones, ``kept``, then a seeded sample.
 
-    >>> chosen(np.array([0.1, 0.3, 0.2]), 2, "x")
-    [1, 2]
     >>> chosen(np.array([0.1, 0.3, 0.2, 0.0]), 3, "x", kept=[3])
     [1, 2, 3]
     """
@@ -75,8 +73,6 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRows:
-    """What a page shows of the rows of a task."""
-
     example: Row | None  # its first judged case
     missed: tuple[Row, ...]  # some of ``all_missed`` cases, the worst first
     broken: tuple[Row, ...]  # those of them that are newly broken, the worst first again
@@ -95,8 +91,6 @@ UNSCORED = 2  # the most cases of a task without a verdict that are shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which missed cases a page shows."""
-
     most: int  # of a task
     seed: int  # of the samples
     # The ids of the newly broken cases, by task, of which at most ``quota`` of a task are shown.
@@ -192,11 +186,7 @@ def release(folder: Path, name: str, option: str, wanted: Mapping[str, Sequence[
 
 
 def names(folders: Sequence[Path]) -> list[str]:
-    """Return names of runs for a reader: the folder's own name if it tells it from the others, else its whole path.
-
-    >>> names([Path("results/v1"), Path("results/v2"), Path("old/v2")])
-    ['v1', 'results/v2', 'old/v2']
-    """
+    """Return names of runs: the folder's own name if it tells it from the others, else its whole path."""
     own = [folder.name for folder in folders]
     return [name if own.count(name) == 1 and name else str(folder) for name, folder in zip(own, folders, strict=True)]
 

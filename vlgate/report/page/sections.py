@@ -57,18 +57,15 @@ class Section:
 
     @property
     def figure(self) -> Mapping[str, Any]:
-        """The headline figure, which must be there."""
         figure: Mapping[str, Any] = self.figures["metrics"][self.headline]
         return figure
 
     @property
     def blind(self) -> Any:
-        """The headline figure of a text-only model."""
         return self.figure["blind"]["value"] if "blind" in self.figure else None
 
     @property
     def slices(self) -> list[tuple[str, Mapping[str, Any]]]:
-        """The headline figure of each slice."""
         slices = self.figures["slices"].items()
         return [(part, metrics[self.headline]) for part, metrics in slices if self.headline in metrics]
 
@@ -152,7 +149,6 @@ _COUNTED = {
 
 
 def _health(name: str, task: TaskFigures) -> Iterator[str]:
-    """What a reader must know of a task's data, in sentences."""
     counts = [f"{task[key]:,} {words}" for key, words in _COUNTED.items() if task[key]]
     counts += [f"every reply is {YES_OR_NO}"] if "yes_or_no" in task else []
     corrected = task.get("disputed", {}).get("corrected", 0)

@@ -1,9 +1,4 @@
-"""The templates of this folder as HTML.
-
-A page is one file without addresses of others. Its policy allows its own script and style only, by their digests, and
-images only as data, so that nothing in a caption can run or be fetched. Every value that a template prints is escaped,
-and control characters in it are shown as escapes.
-"""
+"""The templates of this folder as HTML, one file without addresses of others, in which every value is escaped."""
 
 from __future__ import annotations
 
@@ -29,6 +24,8 @@ def html(template: str, content: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Only our own script and style are allowed, by their digests, and images only as data, so that nothing in a caption
+    # can run or be fetched.
     script, style = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
     digests = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
     policy = (
@@ -42,8 +39,6 @@ def html(template: str, content: object) -> str:
 def shown(value: object) -> object:
     r"""Return a value as the page prints it: control characters and marks of direction in a text become escapes.
 
-    The joiners of emoji stay, because they do nothing beyond their own word.
-
     >>> shown("a \x1b[31m b")
     'a \\x1b[31m b'
     """
@@ -55,11 +50,7 @@ def shown(value: object) -> object:
 
 
 def one_line(text: str) -> str:
-    r"""Return a text as one line that a terminal prints and does not obey.
-
-    >>> one_line("a\n\x1b[31mred")
-    'a\\n\\x1b[31mred'
-    """
+    """Return a text as one line that a terminal prints and does not obey."""
     return str(shown(text)).replace("\n", "\\n").replace("\t", "\\t")
 
 

@@ -49,7 +49,6 @@ def _read(options: ReadOptions) -> Iterator[Task]:
 
 
 def _cases(file: Path, find: Find) -> Iterator[Case]:
-    """A case is named by its image; if an image has several sets, the id of the second ends with ``-2`` and so on."""
     sets: Counter[str] = Counter()
 
     def case(named: tuple[str, Record]) -> Case:

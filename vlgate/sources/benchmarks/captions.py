@@ -69,7 +69,6 @@ def _sugarcrepe_case(record: Record, find: Find) -> Case:
 
 
 def _sugarcrepe_tables(folders: Sequence[Path], kind: str) -> list[Path]:
-    """The Parquet files of a kind, whose name is in that of the file or of its folder."""
     tops = [folder / "sugarcrepe" for folder in folders]
     named = [path for top in tops for path in sorted(top.glob(f"*{kind}")) if path.is_dir()]
     named += [folder / f"SugarCrepe_{kind}" for folder in folders]
@@ -395,7 +394,6 @@ def _whatsup(options: ReadOptions) -> Iterator[Task]:
 
 
 def _controlled(record: Record, find: Find) -> Case:
-    """The case of a photograph whose name is ``<object>_<preposition>_<object>``."""
     path = record.text("image_path")
     if not is_plain(path):
         record.reject("image_path", "a relative path")

@@ -118,7 +118,6 @@ def _read(options: ReadOptions) -> Iterator[Task]:
 
 
 def _cases(file: Path, kind: str, instrument: Instrument, find: Find, left_out: Counter[str]) -> Iterator[Case]:
-    """The cases of one file of one task; the questions that are left out are counted."""
     binary = "verification" in kind
     shared: dict[tuple[int, str], Mapping[str, str]] = {}
     originals, perturbed = _halves(file, instrument.letter)
@@ -174,7 +173,6 @@ def _halves(file: Path, letter: str) -> tuple[dict[str, Record], dict[str, Recor
 
 
 def _answer(record: Record) -> str:
-    """Return the right answer, which the release writes as ``{answer: 1.0}``."""
     label = record.nested("label")
     if len(label.fields) != 1:
         record.reject("label", "an object with the one right answer")

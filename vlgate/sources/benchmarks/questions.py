@@ -109,7 +109,6 @@ def _pope(options: ReadOptions) -> Iterator[Task]:
 
 
 def _pope_release(kind: str, records: Sequence[Record]) -> str:
-    """Say which of the four releases of a COCO file this is, which all have one name."""
     if any("image_id" in record.fields for record in records):
         return "the file is that of 2023-08-04, another draw than the others; it was replaced after six days"
     misspelled = any("imange" in str(record.fields.get("text")) for record in records)
@@ -135,7 +134,6 @@ def _pope_row(row: Row) -> Case:
 
 
 def _v2_case(record: Record, photographs: Find, edited: Find) -> Case:
-    """A question of POPEv2: an object in a photograph, or in one of the same name from which it was removed."""
     path = record.text("image_name").lstrip("/")  # coco/train2017/ or images/
     original = path.startswith("coco/")
     image = photographs(record, path.rpartition("/")[2]) if original else edited(record, path)
@@ -213,7 +211,6 @@ def _naturalbench(options: ReadOptions) -> Iterator[Task]:
 
 
 def _groups(files: Sequence[Path]) -> Iterator[_Group]:
-    """The groups of either form; the rows of that of lmms-eval are numbered by ``Index``."""
     if "Image" not in column_names(files[0]):
         for row in table_rows(files, ("Image_0", "Image_1"), _NATURALBENCH_TABLES):
             yield _Group(record=row.record, images=((row, "Image_0"), (row, "Image_1")))
@@ -394,7 +391,6 @@ def _question_pair(pair: tuple[_Asked, _Asked]) -> Case:
 
 
 def _lettered(record: Record) -> Mapping[str, str]:
-    """The options of a question by their letters, from a text such as ``(a) Open (b) Closed``."""
     options = {letter.lower(): text for letter, text in _LETTERED.findall(record.text("Options"))}
     if len(options) < 2 or not all(options.values()):  # a choice
         record.reject("Options", "options such as '(a) Open (b) Closed'")

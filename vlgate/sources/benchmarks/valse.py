@@ -105,7 +105,6 @@ def _read(options: ReadOptions) -> Iterator[Task]:
 
 
 def _cases(row: TaskRow, file: Path, find: Find, *, every: bool) -> Iterator[Case | None]:
-    """The case of each record; None for one that fewer than two of three annotators found valid."""
     taggers = TASKS[row.id].taggers
     shared: dict[tuple[Tag, ...], Mapping[str, str]] = {}  # few different tags, and hundreds of cases with each
 

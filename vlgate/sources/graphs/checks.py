@@ -185,7 +185,6 @@ class Checker:
         )
 
     def _may_be(self, name: object, where: str) -> bool:
-        """Return whether a name is a plain relative path, as an image must have, and no earlier graph has it."""
         if type(name) is not str or not is_plain(name):
             self.faults.found(where, "no valid image name", f"{shown(name)}, expected a plain relative path")
             return False
@@ -296,7 +295,6 @@ def _with(thing: SceneObject, relations: list[tuple[str, str]]) -> SceneObject:
 
 
 def _scaled(given: Size, image: tuple[int, int]) -> bool:
-    """Whether a graph's size is that of the image, or of the image in another resolution."""
     factors = [side / whole for side, whole in zip(given, image, strict=True) if side is not None]
     if len(factors) == 1:
         return factors == [1.0]
@@ -304,7 +302,6 @@ def _scaled(given: Size, image: tuple[int, int]) -> bool:
 
 
 def _cut(start: float, extent: float, side: int | None) -> tuple[float, float] | None:
-    """Return the start and extent of an interval, cut off at the image's edge; None if it reaches too far beyond it."""
     end = start + extent
     if start >= 0 and (side is None or end <= side):
         return float(start), float(extent)

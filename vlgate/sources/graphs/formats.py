@@ -1,41 +1,9 @@
 """The formats of scene graphs: GQA's, Visual Genome's in one file or several, and a user's own with its words.
 
-GQA's scene graphs: ``train_sceneGraphs.json`` and ``val_sceneGraphs.json``.
-
-Hudson and Manning 2019, "GQA: A New Dataset for Real-World Visual Reasoning and Compositional Question Answering",
-section 3.1 (https://cs.stanford.edu/people/dorarad/gqa/download.html, "Scene Graphs"). A file is one object ``{image
-id: graph}``; graphs of every other format are converted to this form before they are checked:
-
-    {"2407890": {"width": 640, "height": 480, "location": "kitchen", "weather": "sunny",
-                 "objects": {"271881": {"name": "chair", "x": 220, "y": 310, "w": 50, "h": 80,
-                                        "attributes": ["brown", "small"],
-                                        "relations": [{"name": "on", "object": "275312"}]}}}}
-
-The image's name is the image id. Sizes, location, attributes and relations are optional. A field ``complete``, which
-GQA's files do not have, counts as in a user's own file; other fields are ignored.
-
-A user's own scene graphs: JSON with a list of graphs, or JSON lines with one graph per line.
-
-An example with all fields::
-
-    {"graphs": [
-       {"image": "photos/1.jpg", "width": 640, "height": 480, "location": "kitchen", "complete": false,
-        "objects": [
-          {"id": "1", "name": "cup", "box": [30, 200.5, 80, 90], "attributes": ["red", "small"],
-           "relations": [{"name": "on", "object": "2"}, {"name": "to the left of", "object": "3"}]},
-          {"id": "2", "name": "table", "box": [0, 280, 640, 200]},
-          {"id": "3", "name": "robot arm", "box": [300, 20, 200, 260], "attributes": ["moving"]}]}],
-     "words": {
-       "nouns": [{"name": "robot arm", "number": "singular", "parents": ["device"]}],
-       "attributes": [{"name": "moving", "category": "activity", "before": true, "after": "moving", "rank": 5}],
-       "relations": [{"name": "welded to", "text": "welded to", "that": true}]}}
-
-``image`` is the image's path in the data folder, and the graph's id. ``box`` is [x, y, width, height] in pixels; x and
-y are the upper left corner. Each object must have ``id`` (a string or an integer), ``name`` and ``box``;
-``width``, ``height``, ``location``, ``complete``, ``attributes`` and ``relations`` are optional. ``complete`` says that
-the graph has everything that the image shows, as that of a drawn scene; it is false unless given. ``words`` adds words
-that the vocabulary for the questions lacks. In JSON lines, each line is one graph, ``{"image": ..., "objects":
-[...]}``, which must begin with a field of the graph; there are no words.
+GQA's (Hudson and Manning 2019, section 3.1) is one object ``{image id: graph}``, whose graphs have ``objects`` by id,
+each with ``name``, ``x``, ``y``, ``w``, ``h``, ``attributes`` and ``relations``. Graphs of every other format are
+converted to this form before they are checked. A user's own are JSON with a list of graphs and words, or JSON lines
+with a graph each; docs/benchmarks/scene-graphs.md shows all their fields.
 """
 
 from __future__ import annotations
@@ -164,7 +132,6 @@ def image_of(fields: Any) -> str | None:
 
 
 def _plain_visual_genome(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
-    """Convert a graph to GQA's form; None if that is not possible."""
     if type(fields) is not dict:
         faults.found(where, "a record that is not an object", shown(fields))
         return None
@@ -327,7 +294,6 @@ def own_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGra
 
 
 def _plain_own(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
-    """Convert a graph to GQA's form; None if that is not possible."""
     if type(fields) is not dict:
         faults.found(where, "a graph that is not an object", shown(fields))
         return None

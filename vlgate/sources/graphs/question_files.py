@@ -49,7 +49,6 @@ _KINDS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
 # As in the release, whose ``dataset.py`` and vlgate's reader take these files. The original comes before its perturbed
 # question. Pairs of images (VISUAL-INV) are left out, since the release has no form for them.
 def write_carets(pairs: Iterable[QuestionPair], folder: Path) -> int:
-    """Write the pairs into a new folder: a list for each test and kind of question."""
     files: dict[str, list[Row]] = defaultdict(list)
     counts: dict[tuple[str, str], int] = defaultdict(int)
     for pair in pairs:
@@ -82,7 +81,6 @@ def write_carets(pairs: Iterable[QuestionPair], folder: Path) -> int:
 def _assignment(
     pair: QuestionPair, asked: Asked, objects: tuple[str | None, ...], choices: tuple[str, ...]
 ) -> dict[str, Any]:
-    """The arguments of a question; an object that is not in the image has no id."""
     x, other = asked.x, asked.y or asked.x.other
     noun = pair.answers[0] if pair.kind.startswith("object-choice") else x.noun
     attributes = [*x.attributes, *([asked.attribute] if asked.attribute else [])]

@@ -1,8 +1,7 @@
-r"""Reads a file of scene graphs one graph at a time, however large the file is.
+r"""Reads a file of scene graphs one graph at a time, however large the file is, with ``ijson``.
 
-The parser is ``ijson``, because GQA's ``train_sceneGraphs.json`` has several hundred MB, and several GB as one Python
-object. This module adds what ``ijson`` does not report: the place of a syntax error, a repeated key in an object, and
-an escape that is half of a surrogate pair (its C parser, as of 3.6, reads ``"\ud800"`` as ``"?"``).
+This module adds the place of a syntax error, a repeated key in an object, and an escape that is half of a surrogate
+pair, which ``ijson`` does not report (its C parser, as of 3.6, reads ``"\ud800"`` as ``"?"``).
 """
 
 from __future__ import annotations
@@ -175,7 +174,6 @@ class _Events(Iterator[tuple[str, Any]]):
 
 
 def _members(events: _Events, pieces: _Pieces) -> Iterator[Member]:
-    """Yield the members of each outermost value; only a file of JSON lines may have more than one such value."""
     layout: Layout | None = None
     for position, (event, value) in enumerate(events, 1):
         if layout not in {None, "line"}:

@@ -221,7 +221,6 @@ def read(options: ReadOptions) -> Iterator[Task]:
 
 
 def _origin_of(case: Case, file: Path, homes: Iterable[Path]) -> str:
-    """The origin of a case that has an id already; with its path if another file has the same name."""
     same = [home for home in homes if home.name == file.name and home != file]
     other = next((home for home in same for record in own_records(home) if _id(record) == case.id), None)
     return case.origin if other is None else f"{other}: {case.origin}; give each case an id"
@@ -240,7 +239,6 @@ def _kinds(folders: Sequence[Path]) -> dict[str, CaseKind]:
 
 @lru_cache(maxsize=64)  # a run calls this about five times, and 100,000 lines take 0.5 s
 def _tasks(file: Path, _state: tuple[int, ...], *, noted: bool) -> Mapping[str, tuple[CaseKind, str]]:  # noqa: ARG001  # part of the key
-    """Return the kind of each task in a file, and the first line of that task."""
     tasks: dict[str, tuple[CaseKind, str]] = {}
 
     def add(record: Record) -> None:

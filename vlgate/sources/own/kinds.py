@@ -96,7 +96,6 @@ def refuse_same(record: Record, what: str, texts: tuple[str, ...], others: tuple
 
 
 def _answer(record: Record, field: str) -> str:
-    """The text in a field of an answer; an error says what to write for true, a number or a list."""
     value = record.fields.get(field)
     if type(value) is bool:
         record.reject(field, f'a text; write "{"yes" if value else "no"}" in quotes')
@@ -256,7 +255,6 @@ def _kind_of_shape(shape: Shape) -> CaseKind:
 
 
 def _no_kind(record: Record) -> str:
-    """Say which fields each kind of case has; before that, which field is probably misspelled."""
     known = dict.fromkeys(field for kind in _EVERY for field in kind.fields)
     misspelled = (field for field in record.fields if field not in known and get_close_matches(field, known))
     hint = next((f"field {field!r} is unknown ({nearest(field, known)}); " for field in misspelled), "")

@@ -32,8 +32,6 @@ _SCALE: Mapping[str, int] = {"percent": 100, "fraction": 1, "count": 1}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A number that a paper prints."""
-
     paper: str  # one of ``PAPERS``
     table: str  # the number of the paper's table ("4"), or what else has the figure: a section, README, an issue
     column: str  # its heading, as printed
@@ -57,7 +55,6 @@ class Paper:
 
 
 def figures(paper: str | None = None) -> tuple[Figure, ...]:
-    """Return all figures of a paper, or of all papers, in the order of the files."""
     return _read(paper)[1] if paper else tuple(figure for name in PAPERS for figure in figures(name))
 
 

@@ -1,7 +1,4 @@
-"""Finding a benchmark's images in the user's data folders, by the names that the benchmark's file uses.
-
-To add the images of a new benchmark, add a line to ``SOURCES``.
-"""
+"""Finding a benchmark's images in the user's data folders, by the names that the benchmark's file uses."""
 
 from __future__ import annotations
 
@@ -29,6 +26,7 @@ TWINS = "images/coco_to_vg_ids.json"
 REMEDY = "keep one of them, or give one data folder only"  # of two images of one name in two data folders
 
 _COCO = re.compile(r"(?:COCO_(?:train|val|test)[0-9]{4}_)?([0-9]{1,18})")
+# The images of VisDial's val2018 and test2018 were collected after COCO and have their own numbers (VisDial v1.0).
 _VISDIAL = re.compile(r"VisualDialog_[a-z]+[0-9]{4}_([0-9]{1,18})")
 _VG = re.compile(r"(?:v7w_)?([0-9]{1,18})")
 # An empty name, an absolute one, a step to "." or "..", or a character that no image's name has.
@@ -36,11 +34,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]|(?:^|/)\.{0,2}(?:/|$)")
 
 
 def stem(name: str) -> str:
-    """Return the last part of a name without an image's extension.
-
-    >>> stem("train2015/exercising_255.JPG"), stem("2357834")
-    ('exercising_255', '2357834')
-    """
+    """Return the last part of a name without an image's extension."""
     last = name.rpartition("/")[2]
     if not last.isascii():  # macOS and its archives spell names in the form NFD
         last = unicodedata.normalize("NFC", last)
@@ -56,9 +50,6 @@ def is_plain(name: str) -> bool:
 def coco_id(name: str) -> Identity:
     """Return the COCO id in a name; all names that COCO uses for an image give the same id.
 
-    The images of VisDial's val2018 and test2018 were collected after COCO and have their own numbers (VisDial v1.0,
-    https://visualdialog.org/data), so their ids differ from COCO's.
-
     >>> coco_id("COCO_val2014_000000165831.jpg"), coco_id("VisualDialog_val2018_000000284024.jpg")
     (165831, 'VisualDialog 284024')
     """
@@ -71,11 +62,7 @@ def coco_id(name: str) -> Identity:
 
 
 def vg_id(name: str) -> Identity:
-    """Return the Visual Genome id in a name of Visual Genome or Visual7W.
-
-    >>> vg_id("v7w_2371044.jpg"), vg_id("VG_100K_2/2408124.jpg")
-    (2371044, 2408124)
-    """
+    """Return the Visual Genome id in a name of Visual Genome or Visual7W."""
     plain = stem(name)
     match = _VG.fullmatch(plain)
     return int(match[1]) if match else plain
@@ -180,7 +167,6 @@ class ImageFinder:
 
     @cached_property
     def _twins(self) -> Mapping[str, Mapping[Identity, tuple[int, ...]]]:
-        """For each of the two sources, the ids of its photographs that the other source shares, by the other's id."""
         twins: dict[str, dict[Identity, tuple[int, ...]]] = {"coco": {}, "vg": {}}
         for file in (folder / TWINS for folder in sorted(self._folders, key=os.path.realpath)):
             content = read_json(file) if file.is_file() else {}
@@ -235,8 +221,6 @@ class _Search:
         return tuple(folder / place for folder in self.listings for place in self.source.folders)
 
     def path(self, identity: Identity, name: str, asked: _Asked) -> str | None:
-        """Return the file for ``identity`` whose name is most like ``name``; None if there is no file."""
-
         def unlikeness(path: str) -> tuple[bool, bool]:
             return not path.endswith(f"/{name}"), stem(path) != stem(name)
 
@@ -273,7 +257,6 @@ def only_image(paths: Iterable[str], name: str, remedy: str, *, file: object, re
 
 
 def _files(folder: Path, depth: int, prefix: str = "") -> Iterator[str]:
-    """Yield the image files below ``folder``, relative to it; those in a folder come before those in its subfolders."""
     try:
         with os.scandir(folder) as entries:
             listed = sorted((entry.name, entry.is_dir()) for entry in entries)

@@ -1,7 +1,4 @@
-"""Finding an image by its path in the data folders: first in the folder of the file that names it.
-
-The order of the data folders decides nothing. A path that means two images which differ is an error that names both.
-"""
+"""Finding an image by its path in the data folders: first in the folder of the file that names it."""
 
 from __future__ import annotations
 
@@ -113,7 +110,6 @@ class ImagePaths:
         return f"{_label(mine[0], others)}/{place}"
 
     def _absolute(self, record: Record, name: str, plain: str) -> LazyImage:
-        """The image of an absolute path, which must lead into a data folder."""
         homes = self.homes.get(record.file, ())
         for folder in (*homes, *self.folders):
             for root in (os.path.abspath(folder), os.path.realpath(folder)):  # noqa: PTH100  # a link stays a link

@@ -80,8 +80,6 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRow:
-    """A row of a benchmark's table: one task."""
-
     id: str
     shape: Shape
     capability: Capability
@@ -89,7 +87,6 @@ class TaskRow:
     images: str = ""  # a name in ``image_finder.SOURCES``
 
     def file(self, options: ReadOptions) -> Path | None:
-        """Return the file if the task is wanted and a data folder has it."""
         return only_file(options.folders, *self.places) if options.wanted(self.id) else None
 
     def task(self, cases: Iterable[Case], note: str = "", left_out: Mapping[str, int] | None = None) -> Task:
@@ -127,15 +124,12 @@ def shapes_of(rows: Iterable[TaskRow]) -> dict[str, Shape]:
 
 
 def present(options: ReadOptions, rows: Iterable[TaskRow]) -> Iterator[tuple[TaskRow, Path]]:
-    """Yield the wanted tasks of a table whose file a data folder holds, with the file."""
     for row in rows:
         if (file := row.file(options)) is not None:
             yield row, file
 
 
 def plain(*rows: TaskRow, records: Callable[[Path], Iterable[Record]], case: Callable[..., Case], take: str) -> Source:
-    """Return the source of tasks whose files hold one case per record."""
-
     def read(options: ReadOptions) -> Iterator[Task]:
         for row, file in present(options, rows):
             yield row.task(each(partial(case, find=options.find(row.images)), records(file)))
@@ -208,6 +202,5 @@ class Pictured:
     images: tuple[LazyImage, ...]
 
     def quad(self, captions: tuple[str, str], name: str | None = None, tags: Mapping[str, str] | None = None) -> Case:
-        """Return the case of two images and a caption of each, the fields ``captions`` of the record."""
         requests = quad_requests(self.images, [self.record.text(field) for field in captions])
         return case_of(self.record, requests, QUAD_TRUTHS, name=name, tags=tags)

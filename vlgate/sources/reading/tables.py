@@ -51,8 +51,6 @@ _LISTED = 20  # the most columns that a message lists
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row of a table."""
-
     record: Record  # its fields without the images
     place: tuple[int, int]  # the number of its group, and its own in that group
     number: int  # over all files of the table, from 0
@@ -74,7 +72,6 @@ class Row:
 
 
 def table_files(places: Iterable[Path], kinds: Sequence[str] = KINDS) -> list[Path]:
-    """Return the files of the table that one of the folders holds, in the order of their names."""
     parts = [sorted(place.glob(kind)) for place in places for kind in kinds]
     found = list({os.path.realpath(files[0]): files for files in parts if files}.values())
     if len(found) > 1:
@@ -112,7 +109,6 @@ def column_names(file: Path, remedy: str = FETCH_AGAIN) -> list[str]:
 
 
 def all_rows(file: Path, remedy: str) -> list[dict[str, Any]]:
-    """Return the rows of a table with all their columns."""
     with _opened(file, remedy) as table:
         return table.rows(table.schema.names)
 
@@ -177,7 +173,6 @@ class _Arrow:
 
 @contextmanager
 def _opened(file: Path, remedy: str = FETCH_AGAIN) -> Iterator[_Parquet | _Arrow]:
-    """Open a table; what pyarrow raises in the body is an error of the file."""
     from pyarrow import ArrowException
 
     if not file.is_file():  # reading a pipe would block for ever
@@ -222,7 +217,6 @@ def _child(cells: Any, name: str) -> Any:
 
 
 def _without_bytes(table: _Parquet | _Arrow, column: str) -> set[int]:
-    """The rows in which a column of images has no bytes."""
     from pyarrow import types
 
     lacking: set[int] = set()

@@ -198,7 +198,6 @@ def check_columns(file: Path, columns: Sequence[str]) -> None:
 def _rows(
     file: Path, text: str, separator: str, before: int, remedy: str, *, strict: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not empty; ``before`` lines of the file come before the text."""
     # The default is smaller than an image in base64. The limit is one of the process, so it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     rows = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=strict)
