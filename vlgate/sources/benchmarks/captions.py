@@ -33,12 +33,8 @@ from vlgate.sources.reading.tables import Row, class_names, other_form, refuse_b
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
 from vlgate.types import Case, Task
 
-# SugarCrepe: captions and fluent, plausible negatives that add, replace or swap an object, attribute or relation.
-#
-# Hsieh et al. 2023, "SugarCrepe: Fixing Hackable Benchmarks for Vision-Language Compositionality"
-# (https://github.com/RAIVNLab/sugar-crepe, or Parquet files of the Hugging Face hub with the images inside). A case is
-# (image, caption), (image, negative caption); its id is the item's key, or the number of its row. The images are
-# COCO's (val2017).
+# SugarCrepe (Hsieh et al. 2023, https://github.com/RAIVNLab/sugar-crepe): captions and fluent, plausible negatives that
+# add, replace or swap an object, attribute or relation. A case's id is the item's key, or the number of its row.
 
 _HUB = "HuggingFaceM4/SugarCrepe_<kind>"
 _COLUMNS = f"take the Parquet files of {_HUB}, or <kind>.json of https://github.com/RAIVNLab/sugar-crepe"
@@ -115,12 +111,8 @@ SUGARCREPE = Source(
 )
 
 
-# SugarCrepe++: two true captions in other words, and one false caption whose words are near to both.
-#
-# Dumpala et al. 2024, "SUGARCREPE++ Dataset: Vision-Language Model Sensitivity to Semantic and Lexical Alterations"
-# (https://github.com/Sri-Harsha/scpp, the same files as Aman-J/SugarCrepe_pp of the Hugging Face hub). The images are
-# COCO's (val2017). Two negative captions of swap_obj equal the caption: these cases are never right. The paper's
-# text-only task compares texts with texts, which no request here asks.
+# SugarCrepe++ (Dumpala et al. 2024, https://github.com/Sri-Harsha/scpp): two true captions in other words, and one
+# false caption whose words are near to both. Two negative captions of swap_obj equal the caption, so they are never right.
 
 
 def _two_true(record: Record, find: Find) -> Case:
@@ -144,12 +136,9 @@ SUGARCREPE_PP = plain(
 )
 
 
-# FOIL it!: captions of COCO, each with a copy in which one noun is replaced by another of its supercategory.
-#
-# Shekhar et al. 2017, "FOIL it! Find One mismatch between Image and Language caption" (https://foilunitn.github.io), in
-# COCO's own format: a list of images and a list of annotations. A foil is an annotation with ``foil`` true; its true
-# caption is the annotation with ``foil`` false that has the same ``id``, which is COCO's id of the caption. The case's
-# id is the ``foil_id``; the second case with that id gets ``-2`` and so on.
+# FOIL it! (Shekhar et al. 2017, https://foilunitn.github.io): captions of COCO, each with a copy in which one noun is
+# replaced, in COCO's own format. A foil is an annotation with ``foil`` true; its true caption is the annotation with
+# ``foil`` false that has the same ``id``. The case's id is the ``foil_id``; the second with that id gets ``-2``.
 
 _FOIL_IT = task_rows(
     "foil-it/{}",
@@ -230,13 +219,10 @@ FOIL_IT = Source(
 )
 
 
-# ARO: who does what to whom, and which thing has which attribute, in regions of Visual Genome.
-#
-# Yuksekgonul et al. 2023, "When and Why Vision-Language Models Behave like Bags-Of-Words, and What to Do About It?"
-# (https://github.com/mertyg/vision-language-models-are-bows). A case is a true and a false caption of a region of an
-# image, which is cut out. The published figure is ``macro``: the mean over relations, without those that the authors'
-# notebook leaves out as symmetric, or over pairs of attributes with at least 25 cases; ``macro_all`` is the mean over
-# all of them. The authors' orders of COCO and Flickr30k are shuffles that were never released.
+# ARO (Yuksekgonul et al. 2023, https://github.com/mertyg/vision-language-models-are-bows): who does what to whom, and
+# which thing has which attribute, in regions of Visual Genome. The published figure is ``macro``: the mean over
+# relations, without those that the authors' notebook leaves out as symmetric, or over pairs of attributes with at least
+# 25 cases; ``macro_all`` is the mean over all. The orders of COCO and Flickr30k are shuffles that were never released.
 
 _LEAST = 25
 _ARO = task_rows(
@@ -306,11 +292,8 @@ ARO = Source(
 )
 
 
-# VSR: is a statement about the place of one thing relative to another true of the photograph?
-#
-# Liu, Emerson, Collier 2023, "Visual Spatial Reasoning" (https://github.com/cambridgeltl/visual-spatial-reasoning, the
-# same files as cambridgeltl/vsr_random and vsr_zeroshot of the Hugging Face hub). A case is one statement; its id is
-# the line's number, from 1. The images are COCO's (train2017 and val2017).
+# VSR (Liu, Emerson, Collier 2023, https://github.com/cambridgeltl/visual-spatial-reasoning): is a statement about the
+# place of one thing relative to another true of the photograph? A case's id is the line's number, from 1.
 
 # The statements in the release until 2023-03, and in that since: figures of older papers are those of the first.
 _VSR_SIZES = {
@@ -360,12 +343,10 @@ VSR = Source(
 )
 
 
-# What'sUp: the place of one thing relative to another, in photographs that differ in nothing else, COCO's and GQA's.
-#
-# Kamath, Hessel, Chang 2023, "What's "up" with vision-language models? Investigating their struggle with spatial
-# reasoning" (https://github.com/amitakamath/whatsup_vlms). A case of whatsup/a and whatsup/b is one photograph with
-# four captions, the true one first; its id is the photograph's name. ``pair_all`` counts pairs of photographs of the
-# same two things at opposite places of which both are right, ``set_all`` sets of all four (section 4).
+# What'sUp (Kamath, Hessel, Chang 2023, https://github.com/amitakamath/whatsup_vlms): the place of one thing relative to
+# another, in photographs that differ in nothing else, COCO's and GQA's. A case of whatsup/a and whatsup/b is one
+# photograph with four captions, the true one first. ``pair_all`` counts pairs of photographs of the same two things at
+# opposite places of which both are right, ``set_all`` sets of all four (section 4).
 
 _OPPOSITES = {
     **dict.fromkeys(("left", "right"), "left or right"),

@@ -40,16 +40,11 @@ from vlgate.sources.reading.tables import (
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
 from vlgate.types import Case, LazyImage, Task
 
-# Winoground: two images and two captions that have the same words in a different order.
+# Winoground (Thrush et al. 2022, https://huggingface.co/datasets/facebook/winoground): two captions that have the same
+# words in a different order, which is not checked: in 21 of the 400 pairs they do not. A case's id is the row's, or the
+# number of the row if a Parquet file has no ids; an image's key is ``ex_<id>_img_<0 or 1>`` in either format.
 #
-# Thrush et al. 2022, "Winoground: Probing Vision and Language Models for Visio-Linguistic Compositionality"
-# (https://huggingface.co/datasets/facebook/winoground), as ``data/examples.jsonl`` with the images in ``images`` or
-# ``images.zip``, or as Parquet files with the images inside. A case's id is the row's, or the number of the row if a
-# Parquet file has no ids; an image's key is ``ex_<id>_img_<0 or 1>`` in either format. It is not checked that the two
-# captions have the same words: in 21 of the 400 pairs they do not.
-#
-# The slices are ``collapsed_tag=Object``, ``tag=...`` and ``num_main_preds=1`` (section 3.1, Table 4). For the visual
-# tags, ``secondary_tag=Symbolic`` holds the rows with just this tag, from which Table 5 is computed, and
+# For the visual tags, ``secondary_tag=Symbolic`` holds the rows with just this tag, from which Table 5 is computed, and
 # ``secondary_tag:Symbolic=yes`` all rows with this tag. With the file of tags of Diwan et al. 2022, "Why is Winoground
 # Hard?", there are also ``diwan:Complex Reasoning=yes``, ..., and ``diwan:none=yes``.
 
@@ -159,11 +154,8 @@ WINOGROUND = Source(
 )
 
 
-# ColorSwap: two captions that swap colours between two things, and an image of each.
-#
-# Burapacheep et al. 2024, "ColorSwap: A Color and Word Order Dataset for Multimodal Evaluation"
-# (https://github.com/Top34051/colorswap, or the Parquet files of stanfordnlp/colorswap of the Hugging Face hub). The
-# published figures are those of the test split, in 15 of whose 300 pairs the captions do not have quite the same words.
+# ColorSwap (Burapacheep et al. 2024, https://github.com/Top34051/colorswap): two captions that swap colours between two
+# things. The published figures are those of the test split, in 15 of whose 300 pairs the words differ a little.
 
 _COLORSWAP_HUB = "stanfordnlp/colorswap"
 _COLORSWAP_IMAGES = ("image_1", "image_2")
@@ -223,11 +215,8 @@ COLORSWAP = Source(
 )
 
 
-# COLA, multi-object: two photographs and two captions that bind the same attributes to other things.
-#
-# Ray et al. 2023, "COLA: A Benchmark for Compositional Text-to-image Retrieval" (https://github.com/arijitray1993/COLA).
-# The paper gives the image score only. The file names images of Visual Genome by their addresses; take them from Visual
-# Genome or GQA.
+# COLA, multi-object (Ray et al. 2023, https://github.com/arijitray1993/COLA): two captions that bind the same
+# attributes to other things. The paper gives the image score only. The images are named by their addresses in Visual Genome.
 
 _COLA_FILE = "COLA_multiobjects_matching_benchmark.json"
 
@@ -252,11 +241,8 @@ COLA = plain(
 )
 
 
-# BiVLC: SugarCrepe's captions and negatives, and an image for each negative, made by a generator of images.
-#
-# Miranda et al. 2024, "BiVLC: Extending Vision-Language Compositionality Evaluation with Text-to-Image Retrieval"
-# (https://github.com/IMirandaM/BiVLC, imirandam/BiVLC of the Hugging Face hub). A case's id is the number of the row,
-# from 0, over all files. The paper's I2T, T2I and group scores are ``text``, ``image`` and ``group``.
+# BiVLC (Miranda et al. 2024, https://github.com/IMirandaM/BiVLC): SugarCrepe's captions and negatives, and a generated
+# image for each negative. A case's id is the number of the row. I2T, T2I and group are ``text``, ``image``, ``group``.
 
 _BIVLC_HUB = "imirandam/BiVLC"
 _BIVLC = task_rows("bivlc/{}", ("replace", "swap", "add"), shape="quad", capability="compositional")
@@ -279,11 +265,8 @@ def _bivlc_case(row: Row) -> Case:
 BIVLC = Source(read=_bivlc, shapes=shapes_of(_BIVLC.values()), take="the Parquet files of imirandam/BiVLC")
 
 
-# VisMin: two images that differ in one object, attribute, number or relation, and a caption of each.
-#
-# Awal et al. 2024, "VisMin: Visual Minimal-Change Understanding" (https://github.com/rabiulcste/vismin,
-# mair-lab/vismin-bench of the Hugging Face hub), Arrow files of ``save_to_disk`` or Parquet files. A case's
-# id is the row's ``id``, or the number of the row if that is missing.
+# VisMin (Awal et al. 2024, https://github.com/rabiulcste/vismin): two images that differ in one object, attribute,
+# number or relation. A case's id is the row's ``id``, or the number of the row if that is missing.
 
 _VISMIN_HUB = "mair-lab/vismin-bench"
 _VISMIN = task_rows(

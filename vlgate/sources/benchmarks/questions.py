@@ -45,12 +45,9 @@ from vlgate.sources.reading.tables import (
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_text
 from vlgate.types import Ask, Case, LazyImage, Task
 
-# POPE: is an object in the image? And RePOPE, the same questions with labels that were checked again.
-#
-# Li et al. 2023, "Evaluating Object Hallucination in Large Vision-Language Models"
-# (https://github.com/AoiDragon/POPE, and lmms-lab/POPE of the Hugging Face hub for the questions about COCO); Neuhaus,
-# Hein 2025, "RePOPE: Impact of Annotation Errors on the POPE Benchmark" (https://github.com/YanNeu/RePOPE). A case's id
-# is the ``question_id``. The kinds are how the absent objects were chosen.
+# POPE (Li et al. 2023, https://github.com/AoiDragon/POPE): is an object in the image? And RePOPE (Neuhaus, Hein 2025,
+# https://github.com/YanNeu/RePOPE), the same questions with labels that were checked again. A case's id is the
+# ``question_id``. The kinds are how the absent objects were chosen.
 
 KINDS = ("random", "popular", "adversarial")
 _POPE_HUB = "lmms-lab/POPE"
@@ -155,14 +152,10 @@ POPE = Source(
 )
 
 
-# NaturalBench: two questions about two photographs whose answers are crossed; and captions of the same images.
-#
-# Li et al. 2024, "NaturalBench: Evaluating Vision-Language Models on Natural Adversarial Samples"
-# (BaiqiL/NaturalBench of the Hugging Face hub, a row per group, or BaiqiL/NaturalBench-lmms-eval, four rows per group).
-# A case of the questions is (image_0, question_0), (image_0, question_1), (image_1, question_0), (image_1, question_1).
-# The options of naturalbench/multiple-choice stand in the text of the question ("Option: A:...; B:...;"): the choices
-# are the letters, A and B whatever the punctuation. The captions are ``metadata.json`` with a folder of images,
-# unpacked from ``NaturalBench-Retrieval.zip``.
+# NaturalBench (Li et al. 2024, BaiqiL/NaturalBench, a row per group, or BaiqiL/NaturalBench-lmms-eval, four rows per
+# group): two questions about two photographs whose answers are crossed; and captions of the same images. The options of
+# naturalbench/multiple-choice stand in the text of the question ("Option: A:...; B:...;"): the choices are the letters,
+# A and B whatever the punctuation.
 
 _NATURALBENCH_HUB = "BaiqiL/NaturalBench"
 _NATURALBENCH = {
@@ -297,14 +290,11 @@ NATURALBENCH = Source(
 )
 
 
-# MMVP-VLM: nine visual patterns in which a CLIP takes two unlike images for alike, a statement about each image. And
-# MMVP, the questions with two options.
-#
-# Tong et al. 2024, "Eyes Wide Shut? Exploring the Visual Shortcomings of Multimodal LLMs", section 3
-# (MMVP/MMVP_VLM and MMVP/MMVP, or lmms-lab-eval/MMVP, of the Hugging Face hub). The images of a case of mmvp/vlm are
-# those of an odd id and the next one; a text is "a photo of " and the statement, as in the release's evaluation. Its
-# figure is ``image``, with strict comparisons: the released code counts a tie of the second text as right, and one of
-# the first as wrong. ``macro`` is the mean of the nine patterns.
+# MMVP-VLM and MMVP (Tong et al. 2024, section 3): nine visual patterns in which a CLIP takes two unlike images for
+# alike, a statement about each image; and the questions with two options. The images of a case of mmvp/vlm are those of an odd
+# id and the next one; a text is "a photo of " and the statement, as in the release's evaluation. Its figure is
+# ``image``, with strict comparisons: the released code counts a tie of the second text as right, and one of the first
+# as wrong. ``macro`` is the mean of the nine patterns.
 
 _MMVP_HUB = "lmms-lab-eval/MMVP"
 _VLM = TaskRow(
