@@ -112,7 +112,7 @@ SUGARCREPE = Source(
 
 
 # SugarCrepe++ (Dumpala et al. 2024, https://github.com/Sri-Harsha/scpp): two true captions in other words, and one
-# false caption whose words are near to both. Two negative captions of swap_obj equal the caption, so they are never right.
+# false caption whose words are near to both. Two negative captions of swap_obj equal the caption and are never right.
 
 
 def _two_true(record: Record, find: Find) -> Case:

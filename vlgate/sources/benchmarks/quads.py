@@ -216,7 +216,7 @@ COLORSWAP = Source(
 
 
 # COLA, multi-object (Ray et al. 2023, https://github.com/arijitray1993/COLA): two captions that bind the same
-# attributes to other things. The paper gives the image score only. The images are named by their addresses in Visual Genome.
+# attributes to other things. The paper gives the image score only. The images are those of Visual Genome.
 
 _COLA_FILE = "COLA_multiobjects_matching_benchmark.json"
 
