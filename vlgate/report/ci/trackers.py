@@ -46,7 +46,9 @@ def check_trackers(names: Sequence[str]) -> None:
 
 
 def log_to(names: Sequence[str], run: RunResult, model: ModelCard, options: Options) -> list[str]:
-    tracked = tracked_run(run, model, options) if names else None
+    if not names:
+        return []
+    tracked = tracked_run(run, model, options)
     problems = []
     for name in names:
         try:

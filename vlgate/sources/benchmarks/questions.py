@@ -293,7 +293,7 @@ NATURALBENCH = Source(
 # MMVP-VLM and MMVP (Tong et al. 2024, section 3): nine visual patterns in which a CLIP takes two unlike images for
 # alike, a statement about each image; and the questions with two options. The images of a case of mmvp/vlm are those
 # of an odd id and the next one; a text is "a photo of " and the statement, as in the release's evaluation. Its figure
-# is ``image``, with strict comparisons: the released code counts a tie of the second text as right, and one of the first
+# is ``image``, with strict comparisons: the released code counts a tie of the second text as right, one of the first
 # as wrong. ``macro`` is the mean of the nine patterns.
 
 _MMVP_HUB = "lmms-lab-eval/MMVP"
