@@ -427,7 +427,9 @@ READERS = {
         written("q.json", {"1": {"imageId": "5", "question": "Is it?", "answer": "yes"}}),
         lambda _, file: images_in(file),
     ),
-    "replay lines": Reader(written("r.jsonl", lines(FILES["REPLIES"] + FILES["SAID"])), lambda _, file: read_rows(file)),
+    "replay lines": Reader(
+        written("r.jsonl", lines(FILES["REPLIES"] + FILES["SAID"])), lambda _, file: read_rows(file)
+    ),
     "replay parquet": Reader(written("r.parquet", parquet(FILES["REPLIES"])), lambda _, file: read_rows(file)),
     **{
         f"run {name}": Reader(run_file(name), read_whole_run, cost=8)
