@@ -1,13 +1,17 @@
 """The first line of a run's end: may the model be released?"""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from builders import json_table
 
 from vlgate.gates.records import Decision, Gate
 from vlgate.record.model_card import ModelCard
 from vlgate.record.results import RunResult
 from vlgate.report.ci.release import not_passed_lines, release, release_line
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 CARD = ModelCard(name="clip", weights="a/b", fingerprint="0a1b", adapters={})
 
@@ -18,21 +22,7 @@ def decided(*outcomes, why="because"):
     return RunResult(results=(), decisions=tuple(made))
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "tests", "word", "why"),
-    [
-        (["pass", "pass"], 0, "PASS", "2 of 2 gates pass"),
-        (["pass", "cannot", "not run"], 0, "PASS", "1 of 1 gate passes, 1 known limit holds, 1 not run"),
-        (["pass", "fail", "inconclusive"], 0, "FAIL", "1 of 3 gates fails, 1 is inconclusive"),
-        (["pass", "inconclusive", "cannot"], 0, "INCONCLUSIVE", "1 of 2 gates is inconclusive"),
-        (["pass"], 1, "FAIL", "1 of 1 gate passes, but a test that is not a gate fails"),
-        (["inconclusive"], 1, "FAIL", "1 of 1 gate is inconclusive, a test that is not a gate fails"),
-        (["not run"], 0, "NOT GATED", "no gate was judged, 1 not run"),
-        ([], 0, "NOT GATED", "no gate was judged"),
-        ([], 1, "FAIL", "no gate was judged, a test that is not a gate fails"),
-        (["pass"], 3, "FAIL", "1 of 1 gate passes, but pytest ended with status 3"),
-    ],
-)
+@pytest.mark.parametrize(("outcomes", "tests", "word", "why"), json_table(TABLES, "the_worst_comes_first"))
 def test_the_worst_comes_first(outcomes, tests, word, why):
     found = release(replace(decided(*outcomes), tests=tests), CARD)
     assert (found.word, found.why) == (word, why)

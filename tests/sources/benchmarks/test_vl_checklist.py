@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from builders import json_table
 
 from vlgate.errors import DataError
 from vlgate.sources.benchmarks.vl_checklist import BEYOND, CORPUS, FURTHER, MISSING, PAPER, VL_CHECKLIST, parse_config
 from vlgate.sources.reading.source import ReadOptions
+
+TABLES = Path(__file__).with_suffix(".tsv")
 
 TASK = "vl-checklist/attribute/color/vg"
 YAML = "corpus/v1/Attribute/color/vg.yaml"
@@ -117,22 +121,7 @@ def test_the_56_tasks():
     assert CORPUS["vl-checklist/object/location/center/swig_agent"] == "Object/Location/center/swig_agent.yaml"
 
 
-@pytest.mark.parametrize(
-    ("root", "key", "place"),
-    [
-        ("vg/", "VG_100K/1.jpg", "images/vg/VG_100K/1.jpg"),
-        ("vg", "VG_100K/2.jpg", "images/vg/2.jpg"),
-        ("/datasets/vg/", "VG_100K_2/3.jpg", "images/coco/000000000007.jpg"),
-        ("swig/", "a_1.jpg", "images/swig/a_1.jpg"),
-        (
-            "hake/",
-            "hico_20160224_det/images/train2015/H_1.jpg",
-            "images/hake/hico_20160224_det/images/train2015/H_1.jpg",
-        ),
-        ("hake/", "vcoco/val2014/COCO_val2014_1.jpg", "images/hake/vcoco/val2014/COCO_val2014_1.jpg"),
-        ("hake/", "pic/indoor_1.jpg", "images/hake/indoor_1.jpg"),
-    ],
-)
+@pytest.mark.parametrize(("root", "key", "place"), json_table(TABLES, "images"))
 def test_images(tmp_path, root, key, place):
     (tmp_path / place).parent.mkdir(parents=True)
     (tmp_path / place).touch()
@@ -178,21 +167,7 @@ def test_a_corpus_with_quotes_blanks_and_comments(tmp_path):
     assert found == {"ANNO_PATH": ANNO, "IMG_ROOT": "vg/", "TYPE": "TUPLE_JSON"}
 
 
-@pytest.mark.parametrize(
-    ("config", "expected"),
-    [
-        ("", "is empty"),
-        (CONFIG.replace("IMG_ROOT", "# IMG_ROOT"), "key 'IMG_ROOT' is missing"),
-        (f"{CONFIG}\nMAX_NUM: 5", "record on line 4: key 'MAX_NUM' is unknown"),
-        (CONFIG.replace("IMG_ROOT", "IMG_ROTO"), "key 'IMG_ROTO' is unknown; did you mean 'IMG_ROOT'?"),
-        (f"{CONFIG}\n{CONFIG}", "record on line 4: key 'ANNO_PATH' is repeated"),
-        (CONFIG.replace("TUPLE_JSON", "CSV"), "TYPE is 'CSV', expected 'TUPLE_JSON'"),
-        (CONFIG.replace('"vg"', '"flickr/"'), "IMG_ROOT is 'flickr/', expected a folder hake/, swig/ or vg/"),
-        (CONFIG.replace('"vg"', '"vg'), "record on line 2: reads 'IMG_ROOT: \"vg'"),
-        (CONFIG.replace('"vg"', '""'), "record on line 2: reads 'IMG_ROOT: "),
-        (CONFIG.replace('"vg"', "[vg]\n- swig"), "record on line 3: reads '- swig'"),
-    ],
-)
+@pytest.mark.parametrize(("config", "expected"), json_table(TABLES, "a_broken_corpus"))
 def test_a_broken_corpus(tmp_path, config, expected):
     message = problem(tmp_path, ITEM, config=config)
     assert message.startswith(YAML)

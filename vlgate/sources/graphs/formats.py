@@ -2,8 +2,24 @@
 
 GQA's (Hudson and Manning 2019, section 3.1) is one object ``{image id: graph}``, whose graphs have ``objects`` by id,
 each with ``name``, ``x``, ``y``, ``w``, ``h``, ``attributes`` and ``relations``. Graphs of every other format are
-converted to this form before they are checked. A user's own are JSON with a list of graphs and words, or JSON lines
-with a graph each; docs/benchmarks/scene-graphs.md shows all their fields.
+converted to this form before they are checked. A user's own are JSON lines with a graph each, or JSON with a list of
+graphs and words that the vocabulary lacks, here with all fields::
+
+    {"graphs": [
+       {"image": "photos/1.jpg", "width": 640, "height": 480, "location": "kitchen", "complete": false,
+        "objects": [
+          {"id": "1", "name": "cup", "box": [30, 200.5, 80, 90], "attributes": ["red", "small"],
+           "relations": [{"name": "on", "object": "2"}, {"name": "to the left of", "object": "3"}]},
+          {"id": "2", "name": "table", "box": [0, 280, 640, 200]},
+          {"id": "3", "name": "robot arm", "box": [300, 20, 200, 260], "attributes": ["moving"]}]}],
+     "words": {
+       "nouns": [{"name": "robot arm", "number": "singular", "parents": ["device"]}],
+       "attributes": [{"name": "moving", "category": "activity", "before": true, "after": "moving", "rank": 5}],
+       "relations": [{"name": "welded to", "text": "welded to", "that": true}]}}
+
+``image`` is the image's path in the data folder, and the graph's id; ``box`` is [x, y, width, height] in pixels.
+``complete`` says that the graph has everything that the image shows, as that of a drawn scene. Objects need ``id``,
+``name`` and ``box``.
 """
 
 from __future__ import annotations
