@@ -184,6 +184,12 @@ def chance_line(run: RunResult, decision: Decision) -> str | None:
     return f"{gate.id}: min = {gate.min:g} is not above chance, {chance:.3f}"
 
 
+def warning_lines(run: RunResult) -> list[str]:
+    """Return the warnings about gates that chance or a text-only model reaches."""
+    lines = (say(run, decision) for decision in run.decisions for say in (chance_line, blind_line))
+    return [line for line in lines if line is not None]
+
+
 def _row(result: TaskResult, name: str, metric: Metric | None, decision: Decision | None) -> ResultRow:
     chance, blind = result.chance.get(name), result.blind.get(name)
     change = None if decision is None else decision.difference

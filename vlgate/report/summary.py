@@ -14,21 +14,11 @@ from vlgate.record.options import Options
 from vlgate.record.results import RunResult
 from vlgate.record.verdict import outcome_of
 from vlgate.record.whole_file import write_whole
+from vlgate.report import remarks
 from vlgate.report.abilities import HEADING, abilities
 from vlgate.report.controls import markdown_lines, tables_of
 from vlgate.report.explanations import explained_lines
-from vlgate.report.remarks import (
-    ASSUMED,
-    average_lines,
-    error_rate_lines,
-    flaw_lines,
-    prior_lines,
-    published_lines,
-    shortcut_lines,
-    unread_lines,
-    variant_lines,
-)
-from vlgate.report.rows import blind_line, chance_line, coverage_line, result_table
+from vlgate.report.rows import coverage_line, result_table, warning_lines
 from vlgate.report.shrunk import shrunk_lines
 
 
@@ -56,8 +46,7 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
     lines += [f"- {line}" for result in run.results if (line := coverage_line(result)) is not None]
     stops = [decision for decision in run.decisions if decision.outcome != "pass"]
     lines += [f"- **{decision.outcome}** `{decision.gate.id}`: {decision.why}" for decision in stops]
-    warnings = (say(run, decision) for decision in run.decisions for say in (chance_line, blind_line))
-    lines += [f"- {line}" for line in warnings if line is not None]
+    lines += [f"- {line}" for line in warning_lines(run)]
     lines += [f"- {kind} requests: {adapter}" for kind, adapter in model.adapters.items()]
     for note in (*model.notes, *run.notes):
         plain = re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable(note)).replace("\\<", "&lt;").replace("\\>", "&gt;")
@@ -67,17 +56,20 @@ def _lines(run: RunResult, model: ModelCard, options: Options) -> list[str]:
         lines.append(" ".join((f"- **{one.word}** `{one.task}`: {one.figures}. {one.question}", *one.limits)).rstrip())
     sections = {
         "Compared with an earlier run": [] if run.comparison is None else comparison_lines(run.comparison, None),
-        "Error rates of the gates": [*error_rate_lines(run.error_rates), *([ASSUMED] if run.error_rates else [])],
+        "Error rates of the gates": [
+            *remarks.error_rate_lines(run.error_rates),
+            *([remarks.ASSUMED] if run.error_rates else []),
+        ],
         "Smallest changes that break the model": shrunk_lines(run.shrunk),
-        "Prior against image": prior_lines(run),
+        "Prior against image": remarks.prior_lines(run),
         "Why cases were missed": explained_lines(run.explained),
-        "Answers that could not be read": unread_lines(run),
+        "Answers that could not be read": remarks.unread_lines(run),
         "Checks of the model": [f"{check.name}: {check.outcome}: {check.why}" for check in model.checks],
-        "Averages": average_lines(run),
-        "Other definitions of metrics": variant_lines(run),
-        "Solved without the image": shortcut_lines(run),
-        "Flaws of the data": flaw_lines(run),
-        "Published figures": published_lines(run),
+        "Averages": remarks.average_lines(run),
+        "Other definitions of metrics": remarks.variant_lines(run),
+        "Solved without the image": remarks.shortcut_lines(run),
+        "Flaws of the data": remarks.flaw_lines(run),
+        "Published figures": remarks.published_lines(run),
     }
     for title, found in sections.items():
         lines += ["", f"## {title}", "", *(f"- {line}" for line in found)] if found else []

@@ -13,15 +13,7 @@ from vlgate.record.results import RunResult
 from vlgate.report.abilities import ability_lines
 from vlgate.report.ci.release import Release, not_passed_lines, release_line
 from vlgate.report.remarks import average_lines, error_rate_lines, fatal_lines, shortcut_lines, variant_lines
-from vlgate.report.rows import (
-    HEADINGS,
-    blind_line,
-    chance_line,
-    coverage_lines,
-    outcome_lines,
-    result_table,
-    unit_line,
-)
+from vlgate.report.rows import HEADINGS, coverage_lines, outcome_lines, result_table, unit_line, warning_lines
 from vlgate.report.table import printed
 
 REASONS = 8  # the most reasons of gates that did not pass; the table and the results folder have all
@@ -53,11 +45,10 @@ def closing_text(run: RunResult, found: Release, model: str, status: int, screen
     more = [f"and {len(reasons) - REASONS} more reasons in summary.md"] if len(reasons) > REASONS else []
     compared = [] if run.comparison is None else comparison_lines(run.comparison)
     counts = [unit_line(run)] if run.results else []
-    warnings = (say(run, decision) for decision in run.decisions for say in (chance_line, blind_line))
     remarks = [
         *fatal_lines(run),
         *shortcut_lines(run),
-        *(line for line in warnings if line is not None),
+        *warning_lines(run),
         *coverage_lines(run),
         *outcome_lines(run.decisions, "not run"),
         *average_lines(run),
