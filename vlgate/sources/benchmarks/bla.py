@@ -15,9 +15,9 @@ from typing import Any
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.records import Record, each
-from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, case_of, present, shapes_of, texts_about
+from vlgate.sources.reading.source import Find, TaskRow, case_of, of_files, texts_about
 from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
-from vlgate.types import Case, Task
+from vlgate.types import Case
 
 # The release's file of each task (section 4.1).
 FILES: Mapping[str, str] = MappingProxyType(
@@ -43,12 +43,7 @@ _ROWS = [
 ]
 
 
-def _read(options: ReadOptions) -> Iterator[Task]:
-    for row, file in present(options, _ROWS):
-        yield row.task(_cases(file, options.find(row.images)))
-
-
-def _cases(file: Path, find: Find) -> Iterator[Case]:
+def _cases(_: TaskRow, file: Path, find: Find) -> Iterator[Case]:
     sets: Counter[str] = Counter()
 
     def case(named: tuple[str, Record]) -> Case:
@@ -92,6 +87,4 @@ def _grouped(file: Path, number: int, fields: Any) -> list[tuple[str, Record]]:
     return [(image, Record(file, position, group)) for group in groups]
 
 
-BLA = Source(
-    read=_read, shapes=shapes_of(_ROWS), take="annotations/*_captions.json of https://github.com/shin-ee-chen/BLA"
-)
+BLA = of_files(_ROWS, _cases, take="annotations/*_captions.json of https://github.com/shin-ee-chen/BLA")

@@ -20,10 +20,11 @@ from vlgate.sources.reading.source import (
     Find,
     ReadOptions,
     Source,
+    TaskRow,
     case_of,
     distinct,
+    of_files,
     pair_of,
-    plain,
     present,
     shapes_of,
     task_rows,
@@ -120,8 +121,8 @@ def _two_true(record: Record, find: Find) -> Case:
     return case_of(record, texts_about(find(record, record.text("filename")), texts), (True, True, False))
 
 
-SUGARCREPE_PP = plain(
-    *task_rows(
+SUGARCREPE_PP = of_files(
+    task_rows(
         "sugarcrepe-pp/{}",
         "replace_att replace_obj replace_rel swap_att swap_obj".split(),
         "sugarcrepe-pp/data/{}.json sugarcrepe-pp/{}.json scpp/data/{}.json SugarCrepe_pp/data/{}.json "
@@ -130,8 +131,7 @@ SUGARCREPE_PP = plain(
         capability="foil",
         images="coco",
     ).values(),
-    records=listed_records,
-    case=_two_true,
+    lambda _, file, find: each(partial(_two_true, find=find), listed_records(file)),
     take="data/<kind>.json of https://github.com/Sri-Harsha/scpp or of Aman-J/SugarCrepe_pp",
 )
 
@@ -150,12 +150,7 @@ _FOIL_IT = task_rows(
 ).values()
 
 
-def _foil_it(options: ReadOptions) -> Iterator[Task]:
-    for row, file in present(options, _FOIL_IT):
-        yield row.task(_foil_it_cases(file, options.find("coco")))
-
-
-def _foil_it_cases(file: Path, find: Find) -> Iterator[Case]:
+def _foil_it(_: TaskRow, file: Path, find: Find) -> Iterator[Case]:
     content = read_json(file)
     if type(content) is not dict:
         raise DataError(file, None, "expected an object with 'images' and 'annotations'", FETCH_AGAIN)
@@ -212,10 +207,8 @@ def _entries(whole: Record, field: str) -> Iterator[Record]:
     yield from each(record, enumerate(values))
 
 
-FOIL_IT = Source(
-    read=_foil_it,
-    shapes=shapes_of(_FOIL_IT),
-    take="foilv1.0_test_2017.json or foilv1.0_train_2017.json of https://foilunitn.github.io",
+FOIL_IT = of_files(
+    _FOIL_IT, _foil_it, take="foilv1.0_test_2017.json or foilv1.0_train_2017.json of https://foilunitn.github.io"
 )
 
 
@@ -365,13 +358,10 @@ _WHATSUP = {
 }.values()
 
 
-def _whatsup(options: ReadOptions) -> Iterator[Task]:
-    for row, file in present(options, _WHATSUP):
-        find = options.find(row.images)
-        if row.shape == "choice":
-            yield row.task(distinct(partial(_controlled, find=find), listed_records(file), "image"))
-        else:
-            yield row.task(each(partial(_placed, find=find), listed_records(file, fields=("image", "true", "false"))))
+def _whatsup(row: TaskRow, file: Path, find: Find) -> Iterator[Case]:
+    if row.shape == "choice":
+        return distinct(partial(_controlled, find=find), listed_records(file), "image")
+    return each(partial(_placed, find=find), listed_records(file, fields=("image", "true", "false")))
 
 
 def _controlled(record: Record, find: Find) -> Case:
@@ -400,8 +390,4 @@ def _placed(record: Record, find: Find) -> Case:
     return pair_of(record, image, ("true", "false"))
 
 
-WHATSUP = Source(
-    read=_whatsup,
-    shapes=shapes_of(_WHATSUP),
-    take="controlled_images_dataset.json and the other JSON files of whatsup_vlms",
-)
+WHATSUP = of_files(_WHATSUP, _whatsup, take="controlled_images_dataset.json and the other JSON files of whatsup_vlms")

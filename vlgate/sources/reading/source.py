@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
@@ -129,10 +129,12 @@ def present(options: ReadOptions, rows: Iterable[TaskRow]) -> Iterator[tuple[Tas
             yield row, file
 
 
-def plain(*rows: TaskRow, records: Callable[[Path], Iterable[Record]], case: Callable[..., Case], take: str) -> Source:
+def of_files(rows: Collection[TaskRow], cases: Callable[[TaskRow, Path, Find], Iterable[Case]], take: str) -> Source:
+    """Return the source of tasks with a file each."""
+
     def read(options: ReadOptions) -> Iterator[Task]:
         for row, file in present(options, rows):
-            yield row.task(each(partial(case, find=options.find(row.images)), records(file)))
+            yield row.task(cases(row, file, options.find(row.images)))
 
     return Source(read=read, shapes=shapes_of(rows), take=take)
 
