@@ -215,7 +215,7 @@ def test_a_box_with_fractions_is_every_pixel_that_it_touches(tmp_path, box, pixe
     _, case = one(tmp_path, PAIR | {"box": box})
     assert case.requests[0].image.key == f"photos/1.jpg#{','.join(map(str, pixels))}"
     _, case = one(tmp_path, PAIR | {"named": [box]})
-    assert case.named == {"photos/1.jpg": (pixels,)}
+    assert case.named == {"photos/1.jpg": (tuple(pixels),)}
 
 
 def test_boxes_of_what_the_texts_name_belong_to_the_image(tmp_path):

@@ -72,23 +72,6 @@ def test_the_eleven_tasks(tmp_path):
     assert dict(VALSE.shapes) == dict.fromkeys(TASKS, "pair")
 
 
-def test_the_releases_names():
-    names = {task.removeprefix("valse/"): instrument.file for task, instrument in TASKS.items()}
-    assert names == {
-        "existence": "existence.json",
-        "plurality": "plurals.json",
-        "counting-balanced": "counting-hard.json",
-        "counting-small": "counting-small-quant.json",
-        "counting-adversarial": "counting-adversarial.json",
-        "relations": "relations.json",
-        "action-replacement": "action-replacement.json",
-        "actant-swap": "actant-swap.json",
-        "coreference-standard": "coreference-standard.json",
-        "coreference-clean": "coreference-hard.json",
-        "foil-it": "foil-it.json",
-    }
-
-
 def test_a_file_in_two_data_folders(tmp_path):
     for folder in ("a", "b"):
         write(tmp_path, {"1": RECORD}, place=f"{folder}/valse/data")

@@ -122,19 +122,6 @@ def test_other_columns_of_parquet_do_no_harm(tmp_path):
     assert len(cases(tmp_path)) == 1
 
 
-@WRITERS
-def test_without_the_folder_data(tmp_path, writer):
-    writer(tmp_path, row(0), place="winoground")
-    assert len(cases(tmp_path)) == 1
-
-
-def test_without_the_release_there_is_no_task_and_unwanted_files_are_not_read(tmp_path):
-    assert tasks(tmp_path, tmp_path / "none") == tasks() == []
-    (tmp_path / "winoground").mkdir()
-    (tmp_path / "winoground/examples.jsonl").write_text("broken")
-    assert tasks(tmp_path, wanted=lambda _: False) == []
-
-
 def test_a_folder_given_twice_counts_once(tmp_path):
     write_parquet(tmp_path, row(0))
     assert len(cases(tmp_path, tmp_path)) == 1
