@@ -10,7 +10,6 @@ from functools import cache
 from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.errors import DataError
 from vlgate.sources.reading.records import noting
@@ -32,7 +31,7 @@ def measures(task: str) -> str:
 
 @cache
 def sentences() -> Mapping[str, str]:
-    return MappingProxyType(tomllib.loads(FILE.read_text(encoding="utf-8")))
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
 _DATA = frozenset((".parquet", ".arrow", ".json", ".jsonl", ".csv", ".tsv", ".xlsx", ".zip", ".tar", ".gz"))

@@ -5,15 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from vlgate.sources.benchmarks.carets import (
-    CARETS,
-    DEFAULT_YML,
-    NO_CHOICE,
-    NO_ORIGINAL,
-    NO_PARTNER,
-    RELEASE,
-    TASKS,
-)
+from vlgate.sources.benchmarks.carets import CARETS, DEFAULT_YML, NO_CHOICE, NO_ORIGINAL, NO_PARTNER, RELEASE, TASKS
 from vlgate.sources.reading.source import ReadOptions
 
 VERIFICATION = "object_verification_template_test.json"

@@ -7,18 +7,7 @@ import pytest
 from builders import json_table
 from hypothesis import given
 from hypothesis import strategies as st
-from own_case_lines import (
-    EVERY,
-    OTHER,
-    PAIR,
-    QUAD,
-    SAME,
-    SET,
-    problem,
-    tasks,
-    without,
-    write,
-)
+from own_case_lines import EVERY, OTHER, PAIR, QUAD, SAME, SET, problem, tasks, without, write
 from PIL import Image
 
 from vlgate.errors import DataError
@@ -53,8 +42,7 @@ MARKS = ("foil", "captions", "true", "foils", "other_images", "statement", "ques
 
 
 @pytest.mark.parametrize(
-    ("fields", "field"),
-    [(fields, field) for fields in EVERY for field in fields if field not in {"id", *MARKS}],
+    ("fields", "field"), [(fields, field) for fields in EVERY for field in fields if field not in {"id", *MARKS}]
 )
 def test_a_missing_field(tmp_path, fields, field):
     message = problem(tmp_path, PAIR, without(fields, field))

@@ -121,11 +121,7 @@ def test_images_may_be_in_any_data_folder(tmp_path):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.touch()
     images = [case.requests[0].image for case in tasks(first, second)[0].cases]
-    assert [image.where for image in images] == [
-        str(second / "photos/1.jpg"),
-        str(first / "deep/er/2.png"),
-        "",
-    ]
+    assert [image.where for image in images] == [str(second / "photos/1.jpg"), str(first / "deep/er/2.png"), ""]
     with pytest.raises(MissingImageError, match=r"a/none\.jpg.*b/none\.jpg"):
         images[2].load()
 

@@ -46,11 +46,7 @@ def test_visual_tags_as_table_5_counts_them_and_for_all_rows_that_have_them(tmp_
         {name: value for name, value in case.tags.items() if "secondary" in name} for case in cases(tmp_path)
     )
     assert only == {"secondary_tag": "Symbolic", "secondary_tag:Symbolic": "yes"}
-    assert both == {
-        "secondary_tag": "Symbolic,Series",
-        "secondary_tag:Symbolic": "yes",
-        "secondary_tag:Series": "yes",
-    }
+    assert both == {"secondary_tag": "Symbolic,Series", "secondary_tag:Symbolic": "yes", "secondary_tag:Series": "yes"}
     assert none == {}
 
 

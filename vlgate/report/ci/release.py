@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.gates.records import JUDGED
 from vlgate.record.model_card import ModelCard
@@ -69,16 +68,14 @@ def _counts(run: RunResult) -> str:
 
 
 BADGE = "badge.json"
-_COLOURS: Mapping[Word, str] = MappingProxyType(
-    {
-        "pass": "brightgreen",
-        "broken": "lightgrey",
-        "fail": "red",
-        "inconclusive": "yellow",
-        "incomplete": "lightgrey",
-        "not gated": "lightgrey",
-    }
-)
+_COLOURS: Mapping[Word, str] = {
+    "pass": "brightgreen",
+    "broken": "lightgrey",
+    "fail": "red",
+    "inconclusive": "yellow",
+    "incomplete": "lightgrey",
+    "not gated": "lightgrey",
+}
 
 
 def badge_content(run: RunResult, model: ModelCard) -> dict[str, object]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from time import time
-from types import MappingProxyType
 
 from vlgate import __version__
 from vlgate.errors import OptionError, UnknownNameError, described
@@ -135,4 +134,4 @@ def _log_to_wandb(tracked: Tracked) -> None:
 
 
 # by the package that each needs
-TRACKERS: Mapping[str, Callable[[Tracked], None]] = MappingProxyType({"mlflow": _log_to_mlflow, "wandb": _log_to_wandb})
+TRACKERS: Mapping[str, Callable[[Tracked], None]] = {"mlflow": _log_to_mlflow, "wandb": _log_to_wandb}

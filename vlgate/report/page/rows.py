@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -94,7 +93,7 @@ class Wanted:
     most: int  # of a task
     seed: int  # of the samples
     # The ids of the newly broken cases, by task, of which at most ``quota`` of a task are shown.
-    broken: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+    broken: Mapping[str, frozenset[str]] = field(default_factory=dict)
     quota: int = 0
 
 
@@ -148,7 +147,7 @@ class History:
     """What earlier runs replied: what is newly broken, and how long a case has been missed."""
 
     baseline: Release | None = None  # the run that this one is compared with, if its rows can be read
-    broken: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))  # ids by task
+    broken: Mapping[str, frozenset[str]] = field(default_factory=dict)  # ids by task
     releases: tuple[Release, ...] = ()  # earlier runs, the oldest first
 
     def change(self, row: Row) -> str:

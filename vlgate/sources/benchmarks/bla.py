@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError
@@ -20,13 +19,11 @@ from vlgate.sources.reading.text_files import FETCH_AGAIN, read_json
 from vlgate.types import Case
 
 # The release's file of each task (section 4.1).
-FILES: Mapping[str, str] = MappingProxyType(
-    {
-        "bla/active-passive": "active_passive_captions.json",
-        "bla/coordination": "coordination_captions.json",
-        "bla/relative-clause": "relative_clause_captions.json",
-    }
-)
+FILES: Mapping[str, str] = {
+    "bla/active-passive": "active_passive_captions.json",
+    "bla/coordination": "coordination_captions.json",
+    "bla/relative-clause": "relative_clause_captions.json",
+}
 # In active-passive they are the true active, true passive, false active and false passive.
 SENTENCES = ("True1", "True2", "False1", "False2")
 

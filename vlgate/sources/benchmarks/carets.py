@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.sources.reading.records import Record, each, listed_records
 from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, case_of, only_file
@@ -57,40 +56,35 @@ class Instrument:
 _CHOICES = "action_choice_rel action_choice attribute_choice_rel"
 # The six tasks (section 3, Table 6) and their 27 files. The data of VISUAL-INV were not released, and neither was
 # ``attribute_choice_template_test.json`` of REPHRASE-INV.
-TASKS: Mapping[str, Instrument] = MappingProxyType(
-    {
-        "carets/rephrase-inv": Instrument(
-            "invariance",
-            "t",
-            "template",
-            f"{_CONJUNCTION} {_DISJUNCTION} object_verification {_CHOICES} object_choice_by_attr object_choice_rel "
-            "object_verification_rel",
-        ),
-        "carets/ontological-inv": Instrument(
-            "invariance",
-            "h",
-            "ontology_ontology",
-            "object_verification",
-            "action_choice_rel attribute_choice_rel object_choice_rel",
-        ),
-        "carets/order-inv": Instrument(
-            "invariance",
-            "s",
-            "symmetric",
-            f"{_CONJUNCTION} {_DISJUNCTION} {_CHOICES} attribute_choice object_choice_by_attr object_choice_rel",
-        ),
-        "carets/visual-inv": Instrument("invariance", "", ""),
-        "carets/negation-dir": Instrument(
-            "directional",
-            "n",
-            "negation",
-            f"{_CONJUNCTION} {_DISJUNCTION} object_verification object_verification_rel",
-        ),
-        "carets/antonym-dir": Instrument(
-            "directional", "a", "antonym", "attribute_verification_rel attribute_verification"
-        ),
-    },
-)
+TASKS: Mapping[str, Instrument] = {
+    "carets/rephrase-inv": Instrument(
+        "invariance",
+        "t",
+        "template",
+        f"{_CONJUNCTION} {_DISJUNCTION} object_verification {_CHOICES} object_choice_by_attr object_choice_rel "
+        "object_verification_rel",
+    ),
+    "carets/ontological-inv": Instrument(
+        "invariance",
+        "h",
+        "ontology_ontology",
+        "object_verification",
+        "action_choice_rel attribute_choice_rel object_choice_rel",
+    ),
+    "carets/order-inv": Instrument(
+        "invariance",
+        "s",
+        "symmetric",
+        f"{_CONJUNCTION} {_DISJUNCTION} {_CHOICES} attribute_choice object_choice_by_attr object_choice_rel",
+    ),
+    "carets/visual-inv": Instrument("invariance", "", ""),
+    "carets/negation-dir": Instrument(
+        "directional", "n", "negation", f"{_CONJUNCTION} {_DISJUNCTION} object_verification object_verification_rel"
+    ),
+    "carets/antonym-dir": Instrument(
+        "directional", "a", "antonym", "attribute_verification_rel attribute_verification"
+    ),
+}
 
 
 # ONTOLOGICAL-INV has verification questions only (section 4.2 b, Table 6); the protocols add the three files of choice

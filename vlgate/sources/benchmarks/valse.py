@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.sources.reading.records import Record, each, keyed_records
 from vlgate.sources.reading.source import Find, ReadOptions, Source, TaskRow, pair_of, present, shapes_of
@@ -67,21 +66,19 @@ class Instrument:
 
 
 # The eleven tasks (Table 1; the release calls "balanced" hard, "small numbers" small-quant and "clean" hard).
-TASKS: Mapping[str, Instrument] = MappingProxyType(
-    {
-        "valse/existence": Instrument("existence.json", "visual7w", (provenance, dataset)),
-        "valse/plurality": Instrument("plurals.json", "coco", (direction, dataset)),
-        "valse/counting-balanced": Instrument("counting-hard.json", "visual7w", (number, dataset)),
-        "valse/counting-small": Instrument("counting-small-quant.json", "visual7w", (number, dataset)),
-        "valse/counting-adversarial": Instrument("counting-adversarial.json", "visual7w", (number, dataset)),
-        "valse/relations": Instrument("relations.json", "coco"),
-        "valse/action-replacement": Instrument("action-replacement.json", "swig"),
-        "valse/actant-swap": Instrument("actant-swap.json", "swig"),
-        "valse/coreference-standard": Instrument("coreference-standard.json", "coco"),
-        "valse/coreference-clean": Instrument("coreference-hard.json", "coco"),
-        "valse/foil-it": Instrument("foil-it.json", "coco"),
-    }
-)
+TASKS: Mapping[str, Instrument] = {
+    "valse/existence": Instrument("existence.json", "visual7w", (provenance, dataset)),
+    "valse/plurality": Instrument("plurals.json", "coco", (direction, dataset)),
+    "valse/counting-balanced": Instrument("counting-hard.json", "visual7w", (number, dataset)),
+    "valse/counting-small": Instrument("counting-small-quant.json", "visual7w", (number, dataset)),
+    "valse/counting-adversarial": Instrument("counting-adversarial.json", "visual7w", (number, dataset)),
+    "valse/relations": Instrument("relations.json", "coco"),
+    "valse/action-replacement": Instrument("action-replacement.json", "swig"),
+    "valse/actant-swap": Instrument("actant-swap.json", "swig"),
+    "valse/coreference-standard": Instrument("coreference-standard.json", "coco"),
+    "valse/coreference-clean": Instrument("coreference-hard.json", "coco"),
+    "valse/foil-it": Instrument("foil-it.json", "coco"),
+}
 
 _ROWS = [
     TaskRow(

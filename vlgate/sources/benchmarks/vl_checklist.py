@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError, nearest
@@ -43,9 +42,9 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "Relation/spatial": ("vg",),
 }
 # The 56 tasks by id (section 3.1, Figure 2), each with its file below ``corpus/v1/``.
-CORPUS: Mapping[str, str] = MappingProxyType(
-    {f"{_ROOT}/{part}/{name}".lower(): f"{part}/{name}.yaml" for part, names in _PARTS.items() for name in names}
-)
+CORPUS: Mapping[str, str] = {
+    f"{_ROOT}/{part}/{name}".lower(): f"{part}/{name}.yaml" for part, names in _PARTS.items() for name in names
+}
 
 _KEYS = ("ANNO_PATH", "IMG_ROOT", "TYPE")
 _LINE = re.compile(r"""(?P<key>\w+)\s*:\s*(?P<quote>["']?)(?P<value>[^"'#]*?)(?P=quote)\s*(?:\#.*)?""")

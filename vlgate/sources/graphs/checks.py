@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from vlgate.errors import DataError, instead_of, nearest
@@ -32,10 +31,9 @@ _BACKWARD: Mapping[str, str] = {
 
 # The relations that put things in an order: the name of the order, and whether the first thing comes first in it.
 # "above" and "under" are the same order in two directions; "on" is another, because a sign on a wall may be above it.
-ORDERS: Mapping[str, tuple[str, bool]] = MappingProxyType(
-    {name: (order, True) for order, names in _FORWARD.items() for name in names.split("|")}
-    | {name: (order, False) for order, names in _BACKWARD.items() for name in names.split("|")}
-)
+ORDERS: Mapping[str, tuple[str, bool]] = {
+    name: (order, True) for order, names in _FORWARD.items() for name in names.split("|")
+} | {name: (order, False) for order, names in _BACKWARD.items() for name in names.split("|")}
 
 
 def circles(relations: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, str], tuple[str, ...]]:

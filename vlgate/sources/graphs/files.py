@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 
 from vlgate.errors import DataError, nearest
 from vlgate.perturb.ontology import Attribute, Noun, Ontology, Reading, default_ontology
@@ -119,7 +118,7 @@ def with_words(ontology: Ontology, words: Words) -> Ontology:
         return extended
     words_of_all = replace(
         extended.words,
-        attributes=MappingProxyType({**extended.words.attributes, **attributes}),
-        relations=MappingProxyType({**extended.words.relations, **relations}),
+        attributes={**extended.words.attributes, **attributes},
+        relations={**extended.words.relations, **relations},
     )
     return replace(extended, words=words_of_all)

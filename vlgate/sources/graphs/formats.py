@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError, instead_of, nearest
@@ -39,25 +38,23 @@ Words = Mapping[str, tuple[Mapping[str, Any], ...]]
 
 _TEXT, _TRUTH, _WHOLE, _TEXTS = "a string", "true or false", "an integer", "a list of strings"
 # The kinds of words and the fields of each: (type, default). The default None means that the field is required.
-WORDS: Mapping[str, Mapping[str, tuple[str, Any]]] = MappingProxyType(
-    {
-        "nouns": {"name": (_TEXT, None), "number": (_TEXT, "singular"), "parents": (_TEXTS, ())},
-        "attributes": {
-            "name": (_TEXT, None),
-            "category": (_TEXT, ""),
-            "before": (_TRUTH, True),
-            "after": (_TEXT, ""),
-            "rank": (_WHOLE, 4),
-        },
-        "relations": {
-            "name": (_TEXT, None),
-            "text": (_TEXT, None),
-            "that": (_TRUTH, True),
-            "inverse": (_TEXT, ""),
-            "asymmetric": (_TRUTH, False),
-        },
+WORDS: Mapping[str, Mapping[str, tuple[str, Any]]] = {
+    "nouns": {"name": (_TEXT, None), "number": (_TEXT, "singular"), "parents": (_TEXTS, ())},
+    "attributes": {
+        "name": (_TEXT, None),
+        "category": (_TEXT, ""),
+        "before": (_TRUTH, True),
+        "after": (_TEXT, ""),
+        "rank": (_WHOLE, 4),
     },
-)
+    "relations": {
+        "name": (_TEXT, None),
+        "text": (_TEXT, None),
+        "that": (_TRUTH, True),
+        "inverse": (_TEXT, ""),
+        "asymmetric": (_TRUTH, False),
+    },
+}
 NUMBERS = ("singular", "plural", "mass")
 
 

@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import UnknownNameError
@@ -18,32 +17,28 @@ Row = dict[str, Any]
 Rows = Iterator[tuple[str, Row]]
 
 # The end of the file's name and of the perturbed question's id, by test. Perturbed images have no form in CARETS.
-ENDINGS: Mapping[Test, tuple[str, str]] = MappingProxyType(
-    {
-        "rephrase-inv": ("template", "t"),
-        "order-inv": ("symmetric", "s"),
-        "ontological-inv": ("ontology_ontology", "h"),
-        "negation-dir": ("negation", "n"),
-        "antonym-dir": ("antonym", "a"),
-    }
-)
+ENDINGS: Mapping[Test, tuple[str, str]] = {
+    "rephrase-inv": ("template", "t"),
+    "order-inv": ("symmetric", "s"),
+    "ontological-inv": ("ontology_ontology", "h"),
+    "negation-dir": ("negation", "n"),
+    "antonym-dir": ("antonym", "a"),
+}
 # Of each kind, its name in CARETS, and GQA's structural and semantic types (Hudson and Manning 2019, section 3.5).
-_KINDS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
-    {
-        "object": ("object_verification", "verify", "obj"),
-        "object-related": ("object_verification_rel", "verify", "rel"),
-        "conjunction": ("object_verification_conjunction", "logical", "obj"),
-        "disjunction": ("object_verification_disjunction", "logical", "obj"),
-        "attribute": ("attribute_verification", "verify", "attr"),
-        "attribute-related": ("attribute_verification_rel", "verify", "attr"),
-        "object-choice-described": ("object_choice_by_attr", "choose", "cat"),
-        "object-choice-related": ("object_choice_rel", "choose", "cat"),
-        "attribute-choice": ("attribute_choice", "choose", "attr"),
-        "attribute-choice-related": ("attribute_choice_rel", "choose", "attr"),
-        "action-choice": ("action_choice", "choose", "attr"),
-        "action-choice-related": ("action_choice_rel", "choose", "attr"),
-    }
-)
+_KINDS: Mapping[str, tuple[str, str, str]] = {
+    "object": ("object_verification", "verify", "obj"),
+    "object-related": ("object_verification_rel", "verify", "rel"),
+    "conjunction": ("object_verification_conjunction", "logical", "obj"),
+    "disjunction": ("object_verification_disjunction", "logical", "obj"),
+    "attribute": ("attribute_verification", "verify", "attr"),
+    "attribute-related": ("attribute_verification_rel", "verify", "attr"),
+    "object-choice-described": ("object_choice_by_attr", "choose", "cat"),
+    "object-choice-related": ("object_choice_rel", "choose", "cat"),
+    "attribute-choice": ("attribute_choice", "choose", "attr"),
+    "attribute-choice-related": ("attribute_choice_rel", "choose", "attr"),
+    "action-choice": ("action_choice", "choose", "attr"),
+    "action-choice-related": ("action_choice_rel", "choose", "attr"),
+}
 
 
 # As in the release, whose ``dataset.py`` and vlgate's reader take these files. The original comes before its perturbed

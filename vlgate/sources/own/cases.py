@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import lru_cache
 from math import ceil, floor
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError, nearest, short
@@ -40,23 +39,19 @@ REMEDY = (  # of an error in a line whose kind of case is not known
 SUFFIXES = ("jsonl", "ndjson", "json", "csv", "tsv")
 _TABLE = "save the table as CSV in UTF-8, with a first line such as task,image,caption,foil"
 # The ends of files of cases as others write them, which are not read, and the form to save them in.
-_UNREAD: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("xlsx", "xls", "ods", "numbers", "parquet", "arrow"), "csv"),
-        **dict.fromkeys(("yaml", "yml", "toml", "txt", "jsonl.gz", "json.gz", "jsonl.zip"), "jsonl"),
-    }
-)
+_UNREAD: Mapping[str, str] = {
+    **dict.fromkeys(("xlsx", "xls", "ods", "numbers", "parquet", "arrow"), "csv"),
+    **dict.fromkeys(("yaml", "yml", "toml", "txt", "jsonl.gz", "json.gz", "jsonl.zip"), "jsonl"),
+}
 # The fields whose cells hold JSON, with an example.
-_JSON: Mapping[str, str] = MappingProxyType(
-    {
-        "tags": '{"colour": "red"}',
-        "box": "[10, 20, 30, 40]",
-        "named": "[[10, 20, 30, 40]]",
-        "answers": '[["yes", "no"], ["no", "yes"]]',
-        **dict.fromkeys(("images", "other_images"), '["1.jpg", "2.jpg"]'),
-        **dict.fromkeys(("foils", "captions", "questions", "choices", "true"), '["a cat", "a dog"]'),
-    }
-)
+_JSON: Mapping[str, str] = {
+    "tags": '{"colour": "red"}',
+    "box": "[10, 20, 30, 40]",
+    "named": "[[10, 20, 30, 40]]",
+    "answers": '[["yes", "no"], ["no", "yes"]]',
+    **dict.fromkeys(("images", "other_images"), '["1.jpg", "2.jpg"]'),
+    **dict.fromkeys(("foils", "captions", "questions", "choices", "true"), '["a cat", "a dog"]'),
+}
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _NAMES = ("task", "id", "image", "twin", "perturbed_image", "kind")
 
@@ -247,7 +242,7 @@ def _tasks(file: Path, _state: tuple[int, ...], *, noted: bool) -> Mapping[str, 
             raise record.error(_two_kinds(task))
 
     deque(each(add, own_records(file)), maxlen=0)
-    return MappingProxyType(tasks)
+    return tasks
 
 
 def _two_kinds(task: str) -> str:

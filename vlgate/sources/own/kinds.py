@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
-from types import MappingProxyType
 
 from vlgate.errors import nearest, short
 from vlgate.metrics.shapes import SHAPES
@@ -205,17 +204,15 @@ class CaseKind:
 
 
 # The kinds of case, each by the field that no other kind has.
-_KINDS: Mapping[str, CaseKind] = MappingProxyType(
-    {
-        "foil": CaseKind("pair", "foil", "image caption foil", pair, _BOX),
-        "foils": CaseKind("choice", "foil", "image caption foils", choice, _BOX),
-        "other_images": CaseKind("image_choice", "foil", "image other_images caption", image_choice),
-        "statement": CaseKind("single", "foil", "image statement is_true", statement, _BOX),
-        "captions": CaseKind("quad", "compositional", "images captions", quad),
-        "true": CaseKind("set", "compositional", "image true false", sentence_set, _BOX),
-        "questions": CaseKind("question_quad", "compositional", "images questions answers", crossed, "choices"),
-    },
-)
+_KINDS: Mapping[str, CaseKind] = {
+    "foil": CaseKind("pair", "foil", "image caption foil", pair, _BOX),
+    "foils": CaseKind("choice", "foil", "image caption foils", choice, _BOX),
+    "other_images": CaseKind("image_choice", "foil", "image other_images caption", image_choice),
+    "statement": CaseKind("single", "foil", "image statement is_true", statement, _BOX),
+    "captions": CaseKind("quad", "compositional", "images captions", quad),
+    "true": CaseKind("set", "compositional", "image true false", sentence_set, _BOX),
+    "questions": CaseKind("question_quad", "compositional", "images questions answers", crossed, "choices"),
+}
 _TWO_TRUE = CaseKind("two_true", "foil", "image true false", sentence_set, _BOX)
 _TWINS = CaseKind("twin_questions", "directional", "image twin question answer prior", twins, "choices")
 _SINGLE = CaseKind("single", "foil", "image question answer", single, _BOX)

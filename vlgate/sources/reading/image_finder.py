@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 from vlgate.errors import DataError, UnknownNameError, short
@@ -82,31 +81,29 @@ def _vg(*folders: str) -> ImageFolders:
     return ImageFolders(folders=folders, identity=vg_id, twin="coco")
 
 
-SOURCES: Mapping[str, ImageFolders] = MappingProxyType(
-    {
-        "coco": ImageFolders(folders=("images/coco", "images/visdial"), identity=coco_id, twin="vg"),
-        "vg": _vg("images/vg"),
-        "gqa": _vg("images/gqa", "images/vg"),
-        "hake": ImageFolders(folders=("images/hake",), depth=3),
-        "visual7w": _vg("images/visual7w", "images/vg"),
-        "swig": ImageFolders(folders=("images/swig",)),
-        "bla": _vg("bla/images", "images/vg"),
-        "winoground": ImageFolders(folders=("winoground/data/images", "winoground/images")),
-        "aro": _vg("aro/images", "aro/data/images", "images/gqa", "images/vg"),
-        "colorswap": ImageFolders(folders=("colorswap/images", "colorswap/data/images")),
-        "mmvp": ImageFolders(folders=("mmvp/MMVP Images", "MMVP/MMVP Images", "mmvp/images")),
-        "mmvp-vlm": ImageFolders(folders=("mmvp-vlm", "mmvp_vlm", "MMVP_VLM"), depth=3),
-        "naturalbench": ImageFolders(
-            folders=("naturalbench/NaturalBench-Retrieval", "naturalbench/retrieval", "NaturalBench-Retrieval"), depth=3
-        ),
-        "pope-v2": ImageFolders(folders=("pope/POPEv2", "POPEv2", "pope/images"), depth=3),
-        "whatsup-coco": ImageFolders(
-            folders=("images/coco", "whatsup/data/val2017", "whatsup/val2017"), identity=coco_id, twin="vg"
-        ),
-        "whatsup-vg": _vg("images/gqa", "images/vg", "whatsup/data/vg_images", "whatsup/vg_images"),
-        "whatsup": ImageFolders(folders=("whatsup/data", "whatsup"), depth=2),
-    }
-)
+SOURCES: Mapping[str, ImageFolders] = {
+    "coco": ImageFolders(folders=("images/coco", "images/visdial"), identity=coco_id, twin="vg"),
+    "vg": _vg("images/vg"),
+    "gqa": _vg("images/gqa", "images/vg"),
+    "hake": ImageFolders(folders=("images/hake",), depth=3),
+    "visual7w": _vg("images/visual7w", "images/vg"),
+    "swig": ImageFolders(folders=("images/swig",)),
+    "bla": _vg("bla/images", "images/vg"),
+    "winoground": ImageFolders(folders=("winoground/data/images", "winoground/images")),
+    "aro": _vg("aro/images", "aro/data/images", "images/gqa", "images/vg"),
+    "colorswap": ImageFolders(folders=("colorswap/images", "colorswap/data/images")),
+    "mmvp": ImageFolders(folders=("mmvp/MMVP Images", "MMVP/MMVP Images", "mmvp/images")),
+    "mmvp-vlm": ImageFolders(folders=("mmvp-vlm", "mmvp_vlm", "MMVP_VLM"), depth=3),
+    "naturalbench": ImageFolders(
+        folders=("naturalbench/NaturalBench-Retrieval", "naturalbench/retrieval", "NaturalBench-Retrieval"), depth=3
+    ),
+    "pope-v2": ImageFolders(folders=("pope/POPEv2", "POPEv2", "pope/images"), depth=3),
+    "whatsup-coco": ImageFolders(
+        folders=("images/coco", "whatsup/data/val2017", "whatsup/val2017"), identity=coco_id, twin="vg"
+    ),
+    "whatsup-vg": _vg("images/gqa", "images/vg", "whatsup/data/vg_images", "whatsup/vg_images"),
+    "whatsup": ImageFolders(folders=("whatsup/data", "whatsup"), depth=2),
+}
 
 
 # The data folder of the file that names an image comes first, then all others, whose order decides nothing. If a folder
