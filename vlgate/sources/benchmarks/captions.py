@@ -25,6 +25,7 @@ from vlgate.sources.reading.source import (
     distinct,
     of_files,
     pair_of,
+    plain,
     present,
     shapes_of,
     task_rows,
@@ -121,8 +122,8 @@ def _two_true(record: Record, find: Find) -> Case:
     return case_of(record, texts_about(find(record, record.text("filename")), texts), (True, True, False))
 
 
-SUGARCREPE_PP = of_files(
-    task_rows(
+SUGARCREPE_PP = plain(
+    *task_rows(
         "sugarcrepe-pp/{}",
         "replace_att replace_obj replace_rel swap_att swap_obj".split(),
         "sugarcrepe-pp/data/{}.json sugarcrepe-pp/{}.json scpp/data/{}.json SugarCrepe_pp/data/{}.json "
@@ -131,7 +132,8 @@ SUGARCREPE_PP = of_files(
         capability="foil",
         images="coco",
     ).values(),
-    lambda _, file, find: each(partial(_two_true, find=find), listed_records(file)),
+    records=listed_records,
+    case=_two_true,
     take="data/<kind>.json of https://github.com/Sri-Harsha/scpp or of Aman-J/SugarCrepe_pp",
 )
 

@@ -22,8 +22,8 @@ from vlgate.sources.reading.source import (
     Source,
     TaskRow,
     distinct,
-    of_files,
     only_file,
+    plain,
     shapes_of,
     task_rows,
 )
@@ -219,7 +219,6 @@ COLORSWAP = Source(
 # attributes to other things. The paper gives the image score only. The images are those of Visual Genome.
 
 _COLA_FILE = "COLA_multiobjects_matching_benchmark.json"
-_COLA_FIELDS = ("image 1", "caption 1", "image 2", "caption 2")
 
 
 def _cola(record: Record, find: Find) -> Case:
@@ -227,8 +226,8 @@ def _cola(record: Record, find: Find) -> Case:
     return Pictured(record=record, images=images).quad(("caption 1", "caption 2"))
 
 
-COLA = of_files(
-    task_rows(
+COLA = plain(
+    *task_rows(
         "cola/{}",
         ("multi-object",),
         f"cola/data/{_COLA_FILE} cola/{_COLA_FILE}",
@@ -236,7 +235,8 @@ COLA = of_files(
         capability="compositional",
         images="gqa",
     ).values(),
-    lambda _, file, find: each(partial(_cola, find=find), listed_records(file, fields=_COLA_FIELDS)),
+    records=partial(listed_records, fields=("image 1", "caption 1", "image 2", "caption 2")),
+    case=_cola,
     take=f"data/{_COLA_FILE} of https://github.com/arijitray1993/COLA",
 )
 

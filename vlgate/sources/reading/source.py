@@ -139,6 +139,13 @@ def of_files(rows: Collection[TaskRow], cases: Callable[[TaskRow, Path, Find], I
     return Source(read=read, shapes=shapes_of(rows), take=take)
 
 
+def plain(
+    *rows: TaskRow, records: Callable[[Path], Iterable[Record]], case: Callable[[Record, Find], Case], take: str
+) -> Source:
+    """Return the source of tasks whose files hold one case per record."""
+    return of_files(rows, lambda _, file, find: each(lambda record: case(record, find), records(file)), take)
+
+
 def case_of(
     record: Record,
     requests: Iterable[Request],
