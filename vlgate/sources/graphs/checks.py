@@ -109,6 +109,13 @@ class Faults:
         if self.errors is not None:
             self.errors.append(self.error(where, reason, shown))
 
+    def typed(self, value: Any, kind: type, where: str, reason: str) -> Any:
+        """Return a value of a type; for one of another type report a fault, and return None."""
+        if type(value) is kind:
+            return value
+        self.found(where, reason, shown(value))
+        return None
+
     def error(self, where: str, reason: str, shown: str) -> DataError:
         return DataError(self.file, where, f"has {reason}: {shown}", self.remedy)
 
@@ -148,8 +155,7 @@ class Checker:
             self.faults.found(where, "a repeated key in one object", repr(key))
         if not self._may_be(name, where) or not isinstance(name, str):
             return None
-        if type(fields) is not dict:
-            self.faults.found(where, "a graph that is not an object", shown(fields))
+        if self.faults.typed(fields, dict, where, "a graph that is not an object") is None:
             return None
         objects = fields.get("objects")
         if type(objects) is not dict:
@@ -169,9 +175,7 @@ class Checker:
         made = {key: thing for key in objects if (thing := self._object(key, objects[key], edge, where)) is not None}
         related = self._related(objects, made, where)
         location = fields.get("location")
-        complete = fields.get("complete", False)
-        if type(complete) is not bool:
-            self.faults.found(where, "'complete' that is not true or false", shown(complete))
+        complete = self.faults.typed(fields.get("complete", False), bool, where, "'complete' that is not true or false")
         return SceneGraph(
             id=name,
             objects={key: _with(thing, related[key]) for key, thing in made.items()},
@@ -201,23 +205,18 @@ class Checker:
 
     def _object(self, key: str, fields: Any, size: Size, graph: str) -> SceneObject | None:
         where = f"{graph}, object {key!r}"
-        if type(fields) is not dict:
-            self.faults.found(where, "an object that is not a JSON object", shown(fields))
+        if self.faults.typed(fields, dict, where, "an object that is not a JSON object") is None:
             return None
         name = self._name(fields.get("name"), where, "a name")
         box = None if name is None else self._box(fields, size, where)
         if name is None or box is None:
             return None
-        given = fields.get("attributes", [])
-        if type(given) is not list:
-            self.faults.found(where, "attributes that are not a list", shown(given))
-            given = []
-        attributes = dict.fromkeys(self._name(attribute, where, "an attribute") for attribute in given)
+        given = self.faults.typed(fields.get("attributes", []), list, where, "attributes that are not a list")
+        attributes = dict.fromkeys(self._name(attribute, where, "an attribute") for attribute in given or ())
         return SceneObject(id=key, name=name, box=box, attributes=tuple(one for one in attributes if one is not None))
 
     def _name(self, name: Any, where: str, what: str) -> str | None:
-        if type(name) is not str:
-            self.faults.found(where, f"{what} that is not a string", shown(name))
+        if self.faults.typed(name, str, where, f"{what} that is not a string") is None:
             return None
         normal = normal_name(name)
         if normal is None:
@@ -262,12 +261,9 @@ class Checker:
     def _relations(
         self, key: str, objects: Mapping[str, Any], made: Mapping[str, SceneObject], where: str
     ) -> list[tuple[str, str]]:
-        given = objects[key].get("relations", [])
-        if type(given) is not list:
-            self.faults.found(where, "relations that are not a list", shown(given))
-            return []
-        relations = []
-        for relation in given:
+        given = self.faults.typed(objects[key].get("relations", []), list, where, "relations that are not a list")
+        relations: list[tuple[str, str]] = []
+        for relation in given or ():
             if type(relation) is not dict or type(relation.get("object")) is not str:
                 self.faults.found(where, "a relation without an object's id", shown(relation))
                 continue

@@ -65,19 +65,15 @@ def words(member: Member, faults: Faults) -> Words:
         faults.found("'graphs'", "graphs that are not a list", shown(member.value))
     if member.key != "words":
         return {}
-    if type(member.value) is not dict:
-        faults.found("'words'", "words that are not an object", shown(member.value))
+    if faults.typed(member.value, dict, "'words'", "words that are not an object") is None:
         return {}
     for key in member.repeated:
         faults.found("'words'", "a repeated key in one object", repr(key))
     faults.refuse_unknown(member.value, tuple(WORDS), "'words'")
     known: dict[str, dict[str, Mapping[str, Any]]] = {kind: {} for kind in WORDS}
     for kind, named in known.items():
-        entries = member.value.get(kind, [])
-        if type(entries) is not list:
-            faults.found(f"'words', {kind}", "words that are not a list", shown(entries))
-            continue
-        for position, entry in enumerate(entries, 1):
+        entries = faults.typed(member.value.get(kind, []), list, f"'words', {kind}", "words that are not a list")
+        for position, entry in enumerate(entries or (), 1):
             where = f"'words', {kind}, {position}"
             word = _word(entry, kind, where, faults)
             if word is not None and named.setdefault(word["name"], word) is not word:
@@ -87,8 +83,7 @@ def words(member: Member, faults: Faults) -> Words:
 
 def _word(entry: Any, kind: str, where: str, faults: Faults) -> Mapping[str, Any] | None:
     fields = WORDS[kind]
-    if type(entry) is not dict:
-        faults.found(where, "a word that is not an object", shown(entry))
+    if faults.typed(entry, dict, where, "a word that is not an object") is None:
         return None
     faults.refuse_unknown(entry, tuple(fields), where)
     word = {}
@@ -145,11 +140,9 @@ def image_of(fields: Any) -> str | None:
 
 
 def _plain_visual_genome(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
-    if type(fields) is not dict:
-        faults.found(where, "a record that is not an object", shown(fields))
+    if faults.typed(fields, dict, where, "a record that is not an object") is None:
         return None
-    if type(fields.get("objects")) is not list:
-        faults.found(where, "objects that are not a list", shown(fields.get("objects")))
+    if faults.typed(fields.get("objects"), list, where, "objects that are not a list") is None:
         return None
     objects: dict[str, dict[str, Any]] = {}
     merged: dict[str, str] = {}
@@ -158,11 +151,10 @@ def _plain_visual_genome(fields: Any, where: str, faults: Faults) -> dict[str, A
         name = (names[0] if names else "") if type(names) is list else names
         copied = {field: thing[field] for field in _COPIED if field in thing}
         objects[number] = {"name": name, "relations": [], **copied}
-        merged |= {str(other): number for other in _list(thing.get("merged_object_ids"))}
-    given = fields.get("relationships", [])
-    if type(given) is not list:
-        faults.found(where, "relationships that are not a list", shown(given))
-    for relation in _list(given):
+        others = thing.get("merged_object_ids")
+        merged |= {str(other): number for other in (others if type(others) is list else ())}
+    given = faults.typed(fields.get("relationships", []), list, where, "relationships that are not a list")
+    for relation in given or ():
         _relate(relation, objects, merged, where, faults)
     return {"width": fields.get("width"), "height": fields.get("height"), "objects": objects}
 
@@ -195,10 +187,6 @@ def _relate(relation: Any, objects: dict[str, Any], merged: Mapping[str, str], w
         faults.found(where, reason, f"{shown(relation.get('predicate'))} of {subject!r}")
     else:
         objects[subject]["relations"].append({"name": relation.get("predicate"), "object": other})
-
-
-def _list(value: Any) -> list[Any]:
-    return value if type(value) is list else []
 
 
 # Visual Genome's release in several files: ``objects.json`` is the file to read; ``attributes.json`` and
@@ -261,12 +249,10 @@ def _graph(member: Member, beside: dict[str, Member], faults: Faults) -> Member:
 
 def _described(objects: Any, given: dict[str, Any], where: str, faults: Faults) -> Any:
     """Return the objects with their attributes, which ``attributes.json`` has by the object's id."""
-    records = given.get("attributes")
-    if type(records) is not list:
-        faults.found(where, "attributes that are not a list", shown(records))
+    records = faults.typed(given.get("attributes"), list, where, "attributes that are not a list")
     attributes = {
         id_of(record, "object_id", "id"): more
-        for record in _list(records)
+        for record in records or ()
         if type(record) is dict and (more := record.get("attributes")) is not None
     }
     if type(objects) is not list:
@@ -307,8 +293,7 @@ def own_graphs(members: Iterable[Member], checker: Checker) -> Iterator[SceneGra
 
 
 def _plain_own(fields: Any, where: str, faults: Faults) -> dict[str, Any] | None:
-    if type(fields) is not dict:
-        faults.found(where, "a graph that is not an object", shown(fields))
+    if faults.typed(fields, dict, where, "a graph that is not an object") is None:
         return None
     faults.refuse_unknown(fields, GRAPH, where)
     if "image" not in fields:
