@@ -2,7 +2,7 @@
 
 import pytest
 
-from vlgate.report.page.charts import FEWEST_AXES, MOST_AXES, radar, short
+from vlgate.report.page.page import FEWEST_AXES, MOST_AXES, radar, short
 from vlgate.report.page.sections import Section
 
 

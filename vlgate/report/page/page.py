@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from math import cos, pi, sin
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from vlgate.record.folder import RecordedRun
 from vlgate.record.verdict import RunOutcome, recorded_outcome
@@ -15,7 +19,6 @@ from vlgate.report.controls import tables
 from vlgate.report.page.answer import answer, changes, decided, urgency
 from vlgate.report.page.beside import analyses, explained, finds
 from vlgate.report.page.cards import Pictures
-from vlgate.report.page.charts import MOST_ROWS, chart, radar
 from vlgate.report.page.sections import Section, section, shown_cases
 from vlgate.report.page.template import html
 from vlgate.report.remarks import recorded_splits
@@ -26,6 +29,10 @@ PAGE = "report.html"
 FINDS = "shrunk.html"  # the page of a run that only searched for smallest changes, so that it has no ``report.html``
 _VERSIONS = ("vlgate", "torch", "transformers")
 _TAGS = 40  # the most values of a tag that the page can be filtered by
+MOST_ROWS = 80  # the most tasks of a chart; all of them are in the sections
+# the fewest and the most tasks of a radar: with fewer it has no area, with more its names overlap
+FEWEST_AXES, MOST_AXES = 3, 36
+_CENTRE, _RADIUS = 320, 180  # of the radar, which is 640 wide
 
 
 def write_page(
@@ -157,3 +164,40 @@ def _left_out(sections: Sequence[Section], pictures: Pictures) -> Iterator[str]:
         yield f"{pictures.left_out:,} images are left out, because the page has its most images"
     if sum(bool(one.headline) for one in sections) > MOST_ROWS:
         yield f"the chart shows the first {MOST_ROWS} tasks"
+
+
+# The headline figures as SVG, each beside chance, the text-only model, the baseline, and the figures of people and of
+# models that papers print. Each task of a chart must have its headline figure.
+
+
+def chart(sections: Sequence[Section]) -> Markup:
+    return Markup(html("chart.html", {"sections": sections, "name": _names(sections)}))  # noqa: S704  # a template
+
+
+def radar(sections: Sequence[Section]) -> Markup:
+    """Return an axis for each task; empty for too few or too many tasks."""
+    if not FEWEST_AXES <= len(sections) <= MOST_AXES:
+        return Markup()
+    values = {
+        "chance": [one.figure.get("chance") for one in sections],
+        "blind": [one.blind for one in sections],
+        "baseline": [one.baseline for one in sections],
+        "model": [one.figure["value"] for one in sections],
+    }
+    lines = [(kind, [(n, v) for n, v in enumerate(found) if v is not None]) for kind, found in values.items()]
+    content = {"sections": sections, "name": _names(sections), "lines": lines, "fewest": FEWEST_AXES}
+    return Markup(html("radar.html", {**content, "point": partial(_point, len(sections))}))  # noqa: S704  # likewise
+
+
+def short(name: str, most: int = 22) -> str:
+    return name if len(name) <= most else f"…{name[1 - most :]}"
+
+
+def _names(sections: Sequence[Section]) -> Callable[[Section, int], str]:
+    alone = len({one.task.partition("/")[0] for one in sections}) == 1  # one benchmark, which goes without saying
+    return lambda one, most: short(one.task.partition("/")[2] if alone else one.task, most)
+
+
+def _point(axes: int, number: int, value: float) -> tuple[float, float]:
+    angle = 2 * pi * number / axes  # the first axis points up, and the others follow clockwise
+    return _CENTRE + _RADIUS * value * sin(angle), _CENTRE - _RADIUS * value * cos(angle)
