@@ -25,13 +25,11 @@ FEW = Gate(task="", metric="").min_cases  # a figure over fewer cases than a gat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What a run found of a task: its metrics, how many cases it judged, and how many of them a dispute corrected."""
+    """The metrics of a task, to set beside published ones."""
 
     task: str
     shape: Shape
     metrics: Mapping[str, Metric]
-    judged: int
-    corrected: int = 0
 
 
 def published_lines_of(shown: Shown) -> list[str]:
@@ -253,9 +251,7 @@ def _percent(share: float) -> str:
 
 def published_lines(run: RunResult) -> list[str]:
     lines = []
-    for result in run.results:
-        task, coverage = result.task, result.coverage
-        metrics = {} if task.together else result.metrics  # published figures are of one image at a time
-        counts = {"judged": coverage.judged, "corrected": coverage.corrected}
-        lines += published_lines_of(Shown(task=task.id, shape=task.shape, metrics=metrics, **counts))
+    for task, metrics in ((result.task, result.metrics) for result in run.results):
+        # Published figures are of one image at a time.
+        lines += published_lines_of(Shown(task=task.id, shape=task.shape, metrics={} if task.together else metrics))
     return lines

@@ -133,9 +133,7 @@ def _beside(name: str, task: TaskFigures) -> tuple[str, ...]:
     if "shape" not in task or task.get("ask") == "together":
         return ()
     metrics = {metric: _metric(figure) for metric, figure in task["metrics"].items()}
-    corrected = task.get("disputed", {}).get("corrected", 0)
-    shown = Shown(task=name, shape=task["shape"], metrics=metrics, judged=task["judged"], corrected=corrected)
-    return tuple(published_lines_of(shown))
+    return tuple(published_lines_of(Shown(task=name, shape=task["shape"], metrics=metrics)))
 
 
 _COUNTED = {
