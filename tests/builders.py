@@ -3,6 +3,7 @@
 Import them by name: ``from builders import image, pair_case, task_of, table``.
 """
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -71,3 +72,9 @@ def table(path):
     lines = Path(path).read_text(encoding="utf-8").splitlines()[1:]
     cells = [line.replace("\u23ce", "\n").split("\t") for line in lines]
     return [tuple(None if cell == "none" else cell for cell in row) for row in cells]
+
+
+def json_table(path, name):
+    """The rows of a tab-separated file that begin with a name, without it; their other cells are JSON."""
+    rows = [line.split("\t") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    return [tuple(map(json.loads, cells)) for start, *cells in rows if start == name]

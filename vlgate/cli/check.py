@@ -22,7 +22,7 @@ from vlgate.run.census import count, looked_for
 from vlgate.run.concluding import flaws_of
 from vlgate.run.planning import empty_lines, is_wanted, no_folder
 from vlgate.sources.data_folders import another_folder, grouped, read_everything
-from vlgate.sources.graphs.files import find_graphs
+from vlgate.sources.graphs.generated import find_graphs
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.registry import SOURCES, shapes_of
 from vlgate.types import Shape, Task

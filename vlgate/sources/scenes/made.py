@@ -14,7 +14,7 @@ from vlgate.perturb.question_tests import VISUAL
 from vlgate.perturb.questions import Corpus, Generator, Test
 from vlgate.sources.graphs.generated import GENERATED
 from vlgate.sources.graphs.question_cases import task_of
-from vlgate.sources.scenes import SHAPES
+from vlgate.sources.scenes import TASK_SHAPES
 from vlgate.types import Capability, Case, Task
 
 # The questions about the drawn scenes: one task per test that the generator makes.
@@ -74,7 +74,7 @@ _MAKERS: Mapping[str, Callable[[SceneCase], Case | None]] = MappingProxyType(
 def make(wanted: Sequence[str], seed: int) -> Iterator[Task]:
     """Make the tasks of these ids for a seed, in their order, those of questions last; no image is drawn."""
     for task_id in wanted:
-        name, shape = task_id.removeprefix("scenes/"), SHAPES[task_id]
+        name, shape = task_id.removeprefix("scenes/"), TASK_SHAPES[task_id]
         if name in _MAKERS:
             capability: Capability = "foil" if shape == "pair" else "compositional"
             yield SceneTask(capability=capability, shape=shape, make=_MAKERS[name]).task(task_id, seed)

@@ -14,7 +14,7 @@ from vlgate import fixtures
 from vlgate.errors import DataError
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.sources.reading.source import ReadOptions, Source, TaskRow, shapes_of
-from vlgate.sources.scenes import SHAPES, TASKS
+from vlgate.sources.scenes import TASK_SHAPES, TASKS
 from vlgate.types import Ask, Case, Compare, LazyImage, Match, Read, Request, Task, images_of
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def read(options: ReadOptions) -> Iterator[Task]:
         yield from make(wanted, options.seed)
 
 
-SCENES = Source(read=read, shapes=SHAPES)
+SCENES = Source(read=read, shapes=TASK_SHAPES)
 
 
 def graphs(task: Task) -> dict[str, Graph]:
