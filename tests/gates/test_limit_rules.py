@@ -67,7 +67,7 @@ def test_a_limit_is_not_known_from_a_part_of_the_cases(coverage):
 
 def test_a_limit_and_a_gate_of_the_same_metric_both_hold(read):
     both = read('[gate."scenes/relations".acc_r]\nmin = 0.4\n' + limit('max = 0.6\nwhy = "left and right"'))
-    made, idle = expand(both, {"scenes/relations": "pair"})
+    made, idle = expand(both.rules, {"scenes/relations": "pair"})
     assert [rule.id for rule in made] == ["scenes/relations:acc_r", "limit:scenes/relations:acc_r"]
     assert [(rule.min, rule.max, rule.why) for rule in made] == [(0.4, None, ""), (None, 0.6, "left and right")]
     assert not idle
@@ -83,13 +83,13 @@ def test_a_limit_takes_the_defaults_of_the_file(read):
     [("tiny-lxmert", True), ("tiny-lxmert?score=logit", True), ("tiny-clip", False), ("tiny-lxmert:other", False)],
 )
 def test_a_limit_of_a_model_holds_for_that_model_only(read, model, held):
-    made, idle = expand(read(limit('max = 0.6\nmodel = "tiny-lxmert"')), TASKS, model)
+    made, idle = expand(read(limit('max = 0.6\nmodel = "tiny-lxmert"')).rules, TASKS, model)
     assert [rule.task for rule in made] == (["scenes/relations"] if held else [])
     assert [why for _, why in idle] == ([] if held else ["it is about the model tiny-lxmert"])
 
 
 def test_an_exact_task_wins_over_a_pattern(read):
-    made, _ = expand(read(limit("max = 0.6", "scenes/*") + limit("max = 0.3", "scenes/existence")), TASKS)
+    made, _ = expand(read(limit("max = 0.6", "scenes/*") + limit("max = 0.3", "scenes/existence")).rules, TASKS)
     assert {rule.task: rule.max for rule in made} == {"scenes/relations": 0.6, "scenes/existence": 0.3}
 
 

@@ -257,7 +257,7 @@ def test_a_file_that_does_not_exist_or_is_a_folder_is_an_error(tmp_path):
 
 
 def minima(read, text, tasks=tuple(TASKS)):
-    gates, idle = expand(read("schema = 1\n" + text), {task: TASKS[task] for task in tasks})
+    gates, idle = expand(read("schema = 1\n" + text).rules, {task: TASKS[task] for task in tasks})
     return {made.id: made.min for made in gates}, [rule.task for rule, _ in idle]
 
 
@@ -270,7 +270,7 @@ def test_a_pattern_makes_a_gate_of_each_task_that_it_matches(read):
 
 def test_a_gate_that_a_pattern_makes_keeps_all_keys_of_its_rule(read):
     keys = 'max = 0.9\nmin = 0.1\nbasis = "value"\nconfidence = 0.8\nmin_cases = 3\nwhy = "so"'
-    gates, _ = expand(read("schema = 1\n" + gate(keys, "valse/*")), {"valse/existence": "pair"})
+    gates, _ = expand(read("schema = 1\n" + gate(keys, "valse/*")).rules, {"valse/existence": "pair"})
     [rule] = read("schema = 1\n" + gate(keys)).rules
     assert gates == [rule]
 
