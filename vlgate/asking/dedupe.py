@@ -24,7 +24,7 @@ Reply = TypeVar("Reply")
 
 
 def keys_of(requests: Sequence[Match | Ask | Compare], texts: Mapping[str, Hashable]) -> list[Hashable]:
-    """Return what each request is to a model apart from its images; ``texts`` holds the keys of ``text_keys``."""
+    """What each request is to a model apart from its images; ``texts`` holds the keys of ``text_keys``."""
     return [
         texts.get(one.text, one.text)
         if isinstance(one, Match)
@@ -34,7 +34,7 @@ def keys_of(requests: Sequence[Match | Ask | Compare], texts: Mapping[str, Hasha
 
 
 def asked_the_same(requests: Sequence[Match | Ask | Compare], keys: Sequence[Hashable]) -> set[LazyImage]:
-    """Return the images about which a model is asked the same as about another one."""
+    """The images about which a model is asked the same as about another one."""
     first: dict[Hashable, tuple[LazyImage, ...]] = {}
     compared: set[LazyImage] = set()
     for request, key in zip(requests, keys, strict=True):
@@ -46,7 +46,7 @@ def asked_the_same(requests: Sequence[Match | Ask | Compare], keys: Sequence[Has
 
 
 def pixel_digest(image: Image) -> bytes:
-    """Return 16 bytes that differ between images with different pixels."""
+    # 16 bytes that differ between images with different pixels
     return blake2b(image.tobytes(), digest_size=16, key=repr(image.size).encode()).digest()
 
 
@@ -63,7 +63,6 @@ class WatchedLoad:
         return loaded
 
     def note(self, loaded: Image) -> None:
-        """Note the pixels of the image; see ``image_prefetch.Noting``."""
         self.digests[self.made] = pixel_digest(loaded)
 
 
@@ -77,7 +76,7 @@ class SeenPixels:
     digests: dict[LazyImage, bytes] = field(default_factory=dict)
 
     def watched_in(self, items: Sequence[Ordered], compared: Iterable[LazyImage]) -> Sequence[Ordered]:
-        """Return the same items; the pixels of the images that are ``compared`` are noted when they are loaded."""
+        """The same items; the pixels of the images that are ``compared`` are noted when they are loaded."""
         watched = {image: replace(image, load=WatchedLoad(made=image, digests=self.digests)) for image in compared}
         if not watched:
             return items
@@ -134,10 +133,9 @@ def arranged(
     compared: Iterable[LazyImage] = (),
     dedupe: bool = False,
 ) -> Arranged:
-    """Arrange n distinct items.
+    """Arrange n distinct items; ``seed`` is that of the order, None keeps it.
 
-    ``keys`` hold what each item is to the model apart from its images; with ``dedupe``, items of equal images and keys
-    are asked once. The pixels of the images ``compared`` are noted. ``seed`` is that of the order; None keeps it.
+    With ``dedupe``, items of equal images and ``keys`` are asked once. The pixels of the images ``compared`` are noted.
     """
     pixels = SeenPixels()
     watched = pixels.watched_in(items, compared)

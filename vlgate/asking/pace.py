@@ -26,7 +26,7 @@ class Pace:
     seconds: float
 
     def seconds_for(self, cases: int, workers: int = 1) -> float:
-        """Return the time that as many cases will take.
+        """The time that as many cases will take.
 
         >>> Pace(cases=50, seconds=2.0).seconds_for(1000, workers=4)
         10.0
@@ -46,7 +46,13 @@ def pace(
     total = sum(len(batch.positions) for batch in batches)
     if total < (LEAST + _WARMING if short else SHARE * LEAST):
         return None
-    cases = _some(batches, min(MOST, max(LEAST, total // SHARE)) + _WARMING, name)
+    n = min(MOST, max(LEAST, total // SHARE)) + _WARMING
+    cases: list[Case] = []
+    for place in generator(name).permutation(len(batches)).tolist():
+        if len(cases) < n:
+            batch = batches[place]
+            cases += [batch.task.cases[position] for position in batch.positions[:_OF_A_BATCH]]
+    cases = cases[:n]
     warming, timed = cases[:_WARMING], cases[_WARMING:]
     try:
         if _remembered(predictor, cases):
@@ -77,13 +83,3 @@ def _ask(predictor: ModelPredictor, cases: Sequence[Case], *, together: bool) ->
         return
     for case in cases:
         predictor.predict(case.requests)
-
-
-def _some(batches: Sequence[Batch], n: int, name: str) -> list[Case]:
-    found: list[Case] = []
-    for place in generator(name).permutation(len(batches)).tolist():
-        batch = batches[place]
-        found += [batch.task.cases[position] for position in batch.positions[:_OF_A_BATCH]]
-        if len(found) >= n:
-            break
-    return found[:n]

@@ -15,10 +15,9 @@ _ASIDE = "replies-v*-damaged-*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """The replies of one model: how many, their size in bytes, and when the first and the last were kept (seconds).
+    """The replies of one model: their number, their bytes, and the times of the first and the last (seconds).
 
-    A file that no run reads, because it is damaged or of another version, has no ``model`` and counts no replies; its
-    times are those of its last change.
+    A file that no run reads, because it is damaged or of another version, has no ``model`` and the time of its change.
     """
 
     model: str
@@ -30,12 +29,11 @@ class Kept:
 
 
 def is_cache(folder: Path) -> bool:
-    """Return whether a folder holds replies, of this or of another version of vlgate."""
     return next(folder.glob("replies-v*.sqlite"), None) is not None
 
 
 def listed(folder: Path, begins: str = "") -> list[Kept]:
-    """Return what a cache holds of the models whose names begin so, the largest first; nothing if it is not there."""
+    """What a cache holds of the models whose names begin so, the largest first."""
     if not (folder / NAME).is_file():
         return []
     asked = (
@@ -55,7 +53,7 @@ def listed(folder: Path, begins: str = "") -> list[Kept]:
 
 
 def unread_files(folder: Path) -> list[Kept]:
-    """Return the files that no run reads: those that were set aside as damaged, and those of other versions."""
+    """The files that no run reads: those that were set aside as damaged, and those of other versions."""
     found = []
     for file in sorted({*other_versions(folder), *folder.glob(f"{_ASIDE}.sqlite")}):
         at = int(file.stat().st_mtime)
@@ -65,10 +63,7 @@ def unread_files(folder: Path) -> list[Kept]:
 
 
 def cleared(folder: Path, begins: str, before: float) -> tuple[int, int]:
-    """Remove the replies of the models whose names begin so, kept before a time; return how many, and freed bytes.
-
-    Without a beginning, damaged files and those of other versions are removed too, if they did not change after it.
-    """
+    """Remove replies kept before a time, and without ``begins`` the files that no run reads; their number and bytes."""
     size = _size(folder)
     for file in [] if begins else [*other_versions(folder), *folder.glob(_ASIDE)]:
         if file.stat().st_mtime <= before:
@@ -78,23 +73,18 @@ def cleared(folder: Path, begins: str, before: float) -> tuple[int, int]:
     try:
         if file.is_file():
             with closing(connect(file)) as opened:
-                removed = _removed(opened, begins, before)
+                names = opened.execute("SELECT id, name FROM models").fetchall()
+                chosen = [number for number, name in names if name.decode(errors="replace").startswith(begins)]
+                asked = "DELETE FROM replies WHERE model = ? AND at <= ?"
+                removed = sum(opened.execute(asked, (number, int(before))).rowcount for number in chosen)
+                opened.execute("VACUUM")
+                opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.Error as error:
         if begins or not damaged_by(error, file) or file.stat().st_mtime > before:
             raise _unusable(file, error) from None
         for part in folder.glob(f"{NAME}*"):
             part.unlink()
     return removed, max(0, size - _size(folder))
-
-
-def _removed(opened: sqlite3.Connection, begins: str, before: float) -> int:
-    names = opened.execute("SELECT id, name FROM models").fetchall()
-    chosen = [number for number, name in names if name.decode(errors="replace").startswith(begins)]
-    asked = "DELETE FROM replies WHERE model = ? AND at <= ?"
-    removed = sum(opened.execute(asked, (number, int(before))).rowcount for number in chosen)
-    opened.execute("VACUUM")
-    opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return removed
 
 
 def _unusable(file: Path, error: sqlite3.Error) -> OptionError:
