@@ -102,8 +102,8 @@ def test_a_model_that_does_not_look_at_one_of_the_images_is_refused(ignored, mon
     engine = Engine(*family("llava"))
     inputs = engine._reader.inputs
 
-    def blind(images, texts):
-        return inputs([(one[1 - ignored],) * 2 if isinstance(one, tuple) else one for one in images], texts)
+    def blind(prompts):
+        return inputs([((shown[1 - ignored],) * 2, prompt) for shown, prompt in prompts])
 
     monkeypatch.setattr(engine._reader, "inputs", blind)
     which = ("first", "second")[ignored]

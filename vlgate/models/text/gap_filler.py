@@ -48,10 +48,9 @@ class MaskedFiller:
         self._begins, self._inside = _allowed(model, tokenizer)
 
     def fill(self, gaps: Sequence[Gap], top: int) -> list[list[Filling]]:
-        """Return at most ``top`` fillings of each length for each gap, the most probable first.
+        """At most ``top`` fillings of each length, in tokens, for each gap, the most probable first.
 
-        Lengths are counted in the model's tokens, which may be pieces of words; a filling begins a word. A gap
-        whose text is longer than the model's context has no fillings.
+        A filling begins a word. A gap whose text is longer than the model's context has no fillings.
         """
         found: list[list[Filling]] = [[] for _ in gaps]
         drafts = [draft for place, gap in enumerate(gaps) for draft in self._drafts(place, gap)]
@@ -66,9 +65,10 @@ class MaskedFiller:
 
     def _drafts(self, place: int, gap: Gap) -> list[_Draft]:
         mask = self._tokenizer.mask_token
+        glues = self._tokenizer.convert_ids_to_tokens(self._tokenizer.mask_token_id) == "<mask>"
         made = []
         for length in gap.lengths:
-            middle = mask * length if self._glues() else " ".join([mask] * length)
+            middle = mask * length if glues else " ".join([mask] * length)
             before = f"{gap.before} " if gap.before else ""
             after = gap.after if gap.after[:1] in _GLUED or not gap.after else f" {gap.after}"
             row = self._tokenizer(f"{before}{middle}{after}", verbose=False)["input_ids"]
@@ -76,9 +76,6 @@ class MaskedFiller:
             if len(spots) == length and len(row) <= self._longest:
                 made.append(_Draft(gap=place, row=tuple(row), first=spots[0], masked=length))
         return made
-
-    def _glues(self) -> bool:
-        return bool(self._tokenizer.convert_ids_to_tokens(self._tokenizer.mask_token_id) == "<mask>")
 
     def _grown(self, drafts: Sequence[_Draft], top: int) -> list[_Draft]:
         """Fill one more token of each draft, and keep the best of those with the same gap and length."""
@@ -117,7 +114,7 @@ def _filled(draft: _Draft, token: int, likely: float) -> _Draft:
 
 
 def _allowed(model: Any, tokenizer: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return which tokens may begin a filling and which may go on with it, each of shape (vocabulary,)."""
+    """Which tokens may begin a filling and which may go on with it, each of shape (vocabulary,)."""
     import torch
 
     size = model.config.vocab_size

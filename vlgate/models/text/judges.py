@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from vlgate.models.text import language_models
 from vlgate.models.text.text_only import ENDLESS, loaded, log_probabilities, longest_text
 from vlgate.types import FloatArray
 
-BATCH = 64
-"""Texts per forward pass."""
+BATCH = 64  # texts per forward pass
 
 
 def by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
@@ -31,20 +30,14 @@ def by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
 
 
 def scored(texts: Sequence[Any], columns: int, score: Callable[[list[Any]], FloatArray]) -> FloatArray:
-    """Score items in batches of similar length.
-
-    Returns: the scores in the order of ``texts``, shape (n, columns), each distinct item scored once.
-    """
+    """The scores of items in the order of ``texts``, shape (n, columns), each distinct one scored once."""
     distinct = list(dict.fromkeys(texts))
+    lengths = [len(text) if isinstance(text, str) else sum(map(len, text)) for text in distinct]
     found = np.zeros((len(distinct), columns))
-    for places in by_length([_length(text) for text in distinct]):
+    for places in by_length(lengths):
         found[places] = score([distinct[place] for place in places])
     place_of = {text: place for place, text in enumerate(distinct)}
     return np.asarray(found[[place_of[text] for text in texts]].reshape(len(texts), columns), dtype=np.float64)
-
-
-def _length(text: str | tuple[str, str]) -> int:
-    return len(text) if isinstance(text, str) else sum(map(len, text))
 
 
 class Classifier:
@@ -79,7 +72,6 @@ C = TypeVar("C", bound=Classifier)
 def load_classifier(
     kind: type[C], weights: str, folder: Path, wanted: Sequence[Sequence[str]], *, place: tuple[str, str]
 ) -> C:
-    """Load a classifier."""
     name, chosen = split_options(weights, ("labels",))
     source = pretrained(name, folder)
     model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", *place)
@@ -87,30 +79,22 @@ def load_classifier(
         raise ModelLoadError(f"{source.asked}: its tokenizer has no padding token; save it with the model's own one")
     labels = [model.config.id2label[place] for place in range(model.config.num_labels)]
     if "labels" in chosen:
-        labels = _given(chosen["labels"], labels, source.asked)
-    columns = _columns(labels, wanted, source.asked)
-    return kind(model, tokenizer, columns=columns, fingerprint=f"{what} {','.join(labels)}")
-
-
-def _given(text: str, labels: Sequence[str], asked: str) -> list[str]:
-    given = text.split(",")
-    if len(given) != len(labels):
-        raise ModelLoadError(f"{asked}: labels={text!r} names {len(given)} labels, but the model has {len(labels)}")
-    return given
-
-
-def _columns(labels: Sequence[str], wanted: Sequence[Sequence[str]], asked: str) -> list[int]:
+        given = chosen["labels"].split(",")
+        if len(given) != len(labels):
+            asked, count = f"{source.asked}: labels={chosen['labels']!r}", len(given)
+            raise ModelLoadError(f"{asked} names {count} labels, but the model has {len(labels)}")
+        labels = given
     found = []
     for beginnings in wanted:
         places = [place for place, label in enumerate(labels) if label.strip().lower().startswith(tuple(beginnings))]
         if len(places) != 1 or len(labels) != len(wanted):
             names = ",".join(one[0] for one in wanted)
             raise ModelLoadError(
-                f"{asked} has the labels {', '.join(labels)}; expected {names}; name another model, or say what its "
-                f"labels are, in its order: {asked}?labels={names}"
+                f"{source.asked} has the labels {', '.join(labels)}; expected {names}; name another model, or say what "
+                f"its labels are, in its order: {source.asked}?labels={names}"
             )
         found += places
-    return found
+    return kind(model, tokenizer, columns=found, fingerprint=f"{what} {','.join(labels)}")
 
 
 PAPER = "ynie/albert-xxlarge-v2-snli_mnli_fever_anli_R1_R2_R3-nli"
@@ -131,18 +115,10 @@ def entailment(weights: str, device: str = "cpu", *, folder: Path = Path(), dtyp
     return load_classifier(EntailmentModel, weights or PAPER, folder, _LABELS, place=(device, dtype))
 
 
-class _LanguageModel(Protocol):
-    fingerprint: str
-
-    def perplexity(self, texts: Sequence[str]) -> FloatArray:
-        """Return perplexities, shape (n,)."""
-        ...
-
-
 class Plausibility:
     """A language model that scores any number of texts."""
 
-    def __init__(self, model: _LanguageModel) -> None:
+    def __init__(self, model: language_models.Causal | language_models.Masked) -> None:
         self.fingerprint = model.fingerprint
         self._model = model
 
@@ -169,11 +145,9 @@ def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dt
     return Plausibility(language_models.build(weights, folder, device=device, dtype=dtype))
 
 
-# Grammaticality: a classifier trained on CoLA, and the likelihood of a text against that of its original.
-#
-# GRUEN (Zhu and Bhat 2020), which VALSE applies, adds the two for each sentence. Its sum depends on the models that it
-# was tuned for, so the parts are given here on their own, each in 0..1.
-
+# Grammaticality: a classifier trained on CoLA, and the likelihood of a text against that of its original. GRUEN (Zhu
+# and Bhat 2020), which VALSE applies, adds the two for each sentence. Its sum depends on the models that it was tuned
+# for, so the parts are given here on their own, each in 0..1.
 _LABELS_GRAMMATICALITY = (("unacceptable", "ungrammatical"), ("acceptable", "grammatical"))
 
 
@@ -181,7 +155,7 @@ class Acceptability(Classifier):
     """A classifier of unacceptable and acceptable sentences, as those trained on CoLA (Warstadt et al. 2019)."""
 
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
-        """Return the probability that each text is acceptable, shape (n,)."""
+        # the probability that each text is acceptable, shape (n,)
         return np.asarray(self.probabilities(texts)[:, 1], dtype=np.float64)
 
 
@@ -195,9 +169,9 @@ class Likelihood:
         return np.asarray(1 / self._model.perplexity(texts), dtype=np.float64)
 
     def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
-        """Return how likely each text is in proportion to its original, at most 1, shape (n,).
+        """How likely each text is in proportion to its original, which somebody wrote; at most 1, shape (n,).
 
-        The original is the caption, which somebody wrote; a foil much less likely than it may be ungrammatical.
+        A foil much less likely than its caption may be ungrammatical.
         """
         if len(originals) != len(texts):
             raise NoReplyError((), f"{len(originals)} originals for {len(texts)} texts; give one for each")
@@ -241,17 +215,16 @@ def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtyp
     sentence_transformers, transformers = library("sentence_transformers", "text"), library("transformers", "text")
     source = pretrained(weights, folder)
     place = folder_of(source)
-    _check_modules(source, place)
-    first = replace(source, location=str(_first(place)), local=True)
-    load_model(transformers.AutoModel, first, device="cpu", dtype=dtype, may_miss=_POOLER)
+    first = _first_module(source, place)
+    load_model(
+        transformers.AutoModel, replace(source, location=str(first), local=True), device="cpu", dtype=dtype,
+        may_miss=_POOLER,
+    )  # fmt: skip
+    settings = {"dtype": dtype, "use_safetensors": any(first.glob("*.safetensors"))}
     try:
         with no_bars():
             model = sentence_transformers.SentenceTransformer(
-                str(place),
-                device=device,
-                local_files_only=True,
-                trust_remote_code=False,
-                model_kwargs={"dtype": dtype, "use_safetensors": any(_first(place).glob("*.safetensors"))},
+                str(place), device=device, local_files_only=True, trust_remote_code=False, model_kwargs=settings
             )
     except damaged() as error:
         raise ModelLoadError(f"{source.asked} cannot be loaded ({one_line(error)}); download it again") from error
@@ -259,27 +232,25 @@ def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtyp
     return SentenceEncoder(model, fingerprint=what)
 
 
-def _modules(place: Path) -> list[dict[str, Any]]:
+def _first_module(source: Pretrained, place: Path) -> Path:
+    """The folder of the first module, after all of them are checked."""
     file = place / _MODULES
-    found = json.loads(file.read_text(encoding="utf-8"))
-    if not (isinstance(found, list) and found and all(isinstance(one, dict) for one in found)):
-        raise ValueError(f"{file} is not a list of modules")
-    if any(Path(str(one.get("path", ""))).is_absolute() or ".." in str(one.get("path", "")) for one in found):
-        raise ValueError(f"{file} names a folder outside of {place}")
-    return found
-
-
-def _check_modules(source: Pretrained, place: Path) -> None:
+    modules: object = []
+    problem = f"{file} is not a list of modules"
     try:
-        types = [str(one.get("type")) for one in _modules(place)]
+        modules = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
+        problem = str(error)
+    if isinstance(modules, list) and modules and all(isinstance(module, dict) for module in modules):
+        paths = [Path(str(module.get("path", ""))) for module in modules]
+        outside = any(path.is_absolute() or ".." in str(path) for path in paths)
+        problem = f"{file} names a folder outside of {place}" if outside else ""
+    if problem or not isinstance(modules, list):
         raise ModelLoadError(
-            f"{source.asked} is not a model of sentence-transformers ({error}); name one, such as "
+            f"{source.asked} is not a model of sentence-transformers ({problem}); name one, such as "
             "sentence-transformers/all-MiniLM-L6-v2"
-        ) from error
-    if foreign := [one for one in types if not one.startswith("sentence_transformers.")]:
+        )
+    types = [str(module.get("type")) for module in modules]
+    if foreign := [name for name in types if not name.startswith("sentence_transformers.")]:
         raise ModelLoadError(f"{source.asked} runs code of its own, {foreign[0]}; name a model without")
-
-
-def _first(place: Path) -> Path:
-    return place / str(_modules(place)[0].get("path", ""))
+    return place / paths[0]
