@@ -88,11 +88,9 @@ def in_batches(caller: Caller, then: Asking, call: Call, items: Sequence[Any]) -
 
 
 def watched(caller: Caller, _: Asking, call: Call, chunk: Sequence[Any]) -> list[Any]:
-    """The last step: one call of the model, within its time limit.
-
-    The model gets copies of the items. It is asked again without those that cannot have a reply, so that a bad image
-    does not affect its neighbours.
-    """
+    """The last step: one call of the model, within its time limit."""
+    # The model gets copies of the items. It is asked again without those that cannot have a reply, so that a bad image
+    # does not affect its neighbours.
     problems: dict[int, Problem] = {}
     while len(problems) < len(chunk):
         left = [place for place in range(len(chunk)) if place not in problems] if problems else range(len(chunk))

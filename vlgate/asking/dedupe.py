@@ -133,10 +133,9 @@ def arranged(
     compared: Iterable[LazyImage] = (),
     dedupe: bool = False,
 ) -> Arranged:
-    """Arrange n distinct items; ``seed`` is that of the order, None keeps it.
-
-    With ``dedupe``, items of equal images and ``keys`` are asked once. The pixels of the images ``compared`` are noted.
-    """
+    """Arrange n distinct items; ``seed`` is that of the order, None keeps it."""
+    # With ``dedupe``, items of equal images and ``keys`` are asked once. The pixels of the images ``compared`` are
+    # noted.
     pixels = SeenPixels()
     watched = pixels.watched_in(items, compared)
     groups: Sequence[int] = range(len(items))  # the place in ``watched`` of the item that is asked for each

@@ -35,10 +35,8 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def is_dated(path: str) -> bool:
-    """Whether every change of a file shows in its ctime (``os.stat_result.st_ctime_ns``).
-
-    On Windows it is the time of the file's creation. On macOS, other disks than the system's may be in any format.
-    """
+    """Whether every change of a file shows in its ctime (``os.stat_result.st_ctime_ns``)."""
+    # On Windows it is the time of the file's creation. On macOS, other disks than the system's may be in any format.
     real = os.path.realpath(path)
     if sys.platform == "darwin":
         return not real.startswith("/Volumes/")

@@ -105,10 +105,8 @@ class Ahead:
 
     @contextmanager
     def through(self, items: Sequence[Item]) -> Iterator[Callable[[int, int], tuple[Item, ...]]]:
-        """Give a function that returns the items from ``start`` to ``stop``, with images that are decoded ahead.
-
-        Nothing is decoded before the model loads an image itself. All threads have ended when the context ends.
-        """
+        """Give a function that returns the items from ``start`` to ``stop``, with images that are decoded ahead."""
+        # Nothing is decoded before the model loads an image itself. All threads have ended when the context ends.
         if not items or not images_in(items[0]):
             yield lambda start, stop: tuple(items[start:stop])
             return

@@ -241,11 +241,9 @@ def hashed_order(items: Sequence[Ordered], seed: int | None) -> Sequence[int]:
 
 
 def hashed_cases(cases: Sequence[Case], seed: int) -> Sequence[int]:
-    """The positions of cases in the order of hashes of their images and ids.
-
-    A call may hold the requests of one case only. The cases of a file may alternate between true and false, so their
-    own order must tell nothing either. Those whose first requests are about the same image stay near each other.
-    """
+    """The positions of cases in the order of hashes of their images and ids."""
+    # A call may hold the requests of one case only. The cases of a file may alternate between true and false, so their
+    # own order must tell nothing either. Those whose first requests are about the same image stay near each other.
     return _order(((_parts(case.requests[0])[0], case.id) for case in cases), seed)
 
 

@@ -37,12 +37,10 @@ class Pace:
 def pace(
     predictor: ModelPredictor, batches: Sequence[Batch], name: str, *, together: bool = True, short: bool = False
 ) -> Pace | None:
-    """Ask a model, not the memory of its replies, a sample of a run's cases, and measure the time.
-
-    With ``together`` the cases share calls of the model. With ``short`` a short run is measured, too, because its
-    controls ask much more than its cases. ``name`` seeds the sample. None if the run takes no time to speak of, if the
-    cache has replies to the whole sample, or if the model raised, which the run will show.
-    """
+    """Ask a model, not the memory of its replies, a sample of a run's cases, and measure the time."""
+    # With ``together`` the cases share calls of the model. With ``short`` a short run is measured, too, because its
+    # controls ask much more than its cases. ``name`` seeds the sample. None if the run takes no time to speak of, if
+    # the cache has replies to the whole sample, or if the model raised, which the run will show.
     total = sum(len(batch.positions) for batch in batches)
     if total < (LEAST + _WARMING if short else SHARE * LEAST):
         return None

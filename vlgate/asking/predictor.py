@@ -75,13 +75,10 @@ class ModelPredictor:
             self.cache.close()
 
     def predict(self, requests: Iterable[Request]) -> Mapping[Request, Prediction]:
-        """Ask the model each distinct request once.
-
-        Returns: one prediction per distinct request, in the order of first appearance; a prediction without a reply
-            says why there is none.
-        Raises: ModelReplyError if a reply cannot be used: NaN, infinite, too few, of another type. Exceptions of the
-            model itself pass through.
-        """
+        """Ask the model each distinct request once."""
+        # Returns: one prediction per distinct request, in the order of first appearance; a prediction without a reply
+        # says why there is none. Raises: ModelReplyError if a reply cannot be used: NaN, infinite, too few, of another
+        # type. Exceptions of the model itself pass through.
         distinct = list(dict.fromkeys(requests))
         replies: dict[Request, Prediction] = {}
         for kind, ask in ((Match, self._match), (Ask, self._ask), (Read, self._read), (Compare, self._compare)):
@@ -94,10 +91,8 @@ class ModelPredictor:
         return {request: replies[request] for request in distinct}
 
     def through_chain(self, arrangement: Arranged | None = None) -> Asking:
-        """The function that asks the model: deduplicate and order, if arranged so; cache; batch; watch.
-
-        It returns before the model is asked, so that few frames lie between a test and its model.
-        """
+        """The function that asks the model: deduplicate and order, if arranged so; cache; batch; watch."""
+        # It returns before the model is asked, so that few frames lie between a test and its model.
         steps = (arrangement, self.cache)
         return chain(self.caller, *(step for step in steps if step is not None))
 

@@ -30,11 +30,9 @@ class PrefetchingPredictor:
     alone: set[Request] = field(default_factory=set)
 
     def predict(self, requests: Iterable[Request]) -> dict[Request, Prediction]:
-        """Return one prediction per distinct request; see ``ModelPredictor.predict``.
-
-        If the model raises, it is asked again for these requests alone, so that an exception belongs to the item that
-        caused it, and so are the items whose requests were in the same call. Items after those are prefetched again.
-        """
+        """Return one prediction per distinct request; see ``ModelPredictor.predict``."""
+        # If the model raises, it is asked again for these requests alone, so that an exception belongs to the item that
+        # caused it, and so are the items whose requests were in the same call. Items after those are prefetched again.
         distinct = dict.fromkeys(requests)
         missing = [request for request in distinct if request not in self.known]
         coming: list[Request] = []

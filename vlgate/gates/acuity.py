@@ -65,10 +65,8 @@ def acuity_gate(name: str, given: object, wrong: Callable[[str, str, str], Thres
 
 
 def decide_acuity(gate: AcuityGate, found: Acuity | None) -> AcuityDecision:
-    """Decide a gate by the unfavourable end of the threshold's interval; None is a chart that was not drawn.
-
-    A model at chance fails. A model that does not fall within the range is as good as its hard end.
-    """
+    """Decide a gate by the unfavourable end of the threshold's interval; None is a chart that was not drawn."""
+    # A model at chance fails. A model that does not fall within the range is as good as its hard end.
     outcome: Outcome = "inconclusive"
     if found is None:
         outcome, why = "not run", "its chart was not drawn"

@@ -54,12 +54,10 @@ class Coverage:
 
 
 def decide(gate: Gate, coverage: Coverage, metrics: Mapping[str, Metric], ties: Ties = "strict") -> Decision:
-    """Decide one gate of one task.
-
-    With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails if
-    even ``high`` does not, and is inconclusive otherwise. A known limit fails if even ``low`` is above its ``max``, and
-    is ``cannot`` otherwise.
-    """
+    """Decide one gate of one task."""
+    # With basis ``lower`` the unfavourable end of the interval decides: a ``min`` passes if ``low`` reaches it, fails
+    # if even ``high`` does not, and is inconclusive otherwise. A known limit fails if even ``low`` is above its
+    # ``max``, and is ``cannot`` otherwise.
     metric = metrics.get(gate.metric)
     if metric is None:
         return Decision(gate=gate, outcome="inconclusive", why=_without(gate, coverage) + _disputed(coverage))
@@ -191,10 +189,8 @@ def _more_cases(gate: Gate, metric: Metric, bounds: Collection[float]) -> str:
 def expand(
     rules: Sequence[Gate], tasks: Mapping[str, Shape], model: str = ""
 ) -> tuple[list[Gate], list[tuple[Gate, str]]]:
-    """Return one gate per rule and task of the run that has its metric, and the other rules, each with the reason.
-
-    If several rules match the same task and metric, an exact task id wins over a pattern.
-    """
+    """Return one gate per rule and task of the run that has its metric, and the other rules, each with the reason."""
+    # If several rules match the same task and metric, an exact task id wins over a pattern.
     name = model.partition("?")[0]
     found: dict[tuple[str, str, str], tuple[bool, Gate]] = {}
     idle = []

@@ -124,17 +124,18 @@ class _Drawn:
     tested: bool
 
 
+_Samples = tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]
+"""Scaled p-values, which samples fail, and which pass."""
 _Judged = tuple[float, bool, bool]
 
 
 def error_rates(decisions: Sequence[Decision], correction: Correction = "none") -> ErrorRates | None:
-    """Simulate new samples of the cases for every gate that was judged on figures; None if there is none.
-
-    Gates are taken to be independent of each other, and every case to be judged. A metric varies as the mean of as many
-    independent cases as its design effect leaves, a drop as that of cases that change as much as they did; each sample
-    is judged by an interval as wide as that of the run, its degrees of freedom included. A difference of a control is
-    normal. An unchanged model gives the same replies to the same cases, so changes of its answers are not simulated.
-    """
+    """Simulate new samples of the cases for every gate that was judged on figures; None if there is none."""
+    # Gates are taken to be independent of each other, and every case to be judged. A metric varies as the mean of as
+    # many independent cases as its design effect leaves, a drop as that of cases that change as much as they did; each
+    # sample is judged by an interval as wide as that of the run, its degrees of freedom included. A difference of a
+    # control is normal. An unchanged model gives the same replies to the same cases, so changes of its answers are not
+    # simulated.
     judged = [one for one in decisions if one.outcome != "not run"]
     truths: tuple[Truth, ...] = ("on the threshold", "measured", "likely")
     bar, same, likely = ([found for one in judged if (found := _drawn(one, truth))] for truth in truths)
@@ -196,9 +197,7 @@ def _size(truth: Truth) -> tuple[int, int]:
     return (_MODELS, _EACH) if truth == "likely" else (1, DRAWS)
 
 
-def _shares(
-    gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth
-) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+def _shares(gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth) -> _Samples:
     judged = worth(metric, gate.confidence)
     # The interval is that of fewer cases than the design effect leaves, because few images estimate that effect badly.
     n = max(1, round(judged if gate.metric == "auroc" else max(judged, metric.n / metric.deff)))
@@ -209,9 +208,7 @@ def _shares(
     return _by_value(right, lambda k: _share_judged(gate, int(k) / n, judged))
 
 
-def _figures(
-    gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth
-) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+def _figures(gate: Gate, metric: Metric, random: np.random.Generator, truth: Truth) -> _Samples:
     alpha, z = (1 - gate.confidence) / 2, _NORMAL.inv_cdf(0.5 + gate.confidence / 2)
     error = max(_ROUNDING, (metric.value - metric.low or metric.high - metric.value) / z)
     up = max(error, (metric.high - metric.value) / z)  # wider, as the smallest of several gains is judged
@@ -258,9 +255,7 @@ def _errors(value: float, bound: float, n: float) -> float:
     return (value - bound) / sqrt(variance) if variance > 0.0 else _NEVER * (value - bound)
 
 
-def _counts(
-    decision: Decision, change: Difference, random: np.random.Generator, truth: Truth
-) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+def _counts(decision: Decision, change: Difference, random: np.random.Generator, truth: Truth) -> _Samples:
     """New samples of the cases that a gate counts: they come in as many lots as the images allow."""
     most = decision.gate.max or 0.0
     count, cases = decision.counted or (change.broken, change.n)
@@ -272,9 +267,7 @@ def _counts(
     return np.where(held, _NEVER, 0.0), ~held, held
 
 
-def _drops(
-    decision: Decision, change: Difference, random: np.random.Generator, truth: Truth
-) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+def _drops(decision: Decision, change: Difference, random: np.random.Generator, truth: Truth) -> _Samples:
     """New samples of the cases that break and are fixed, each by the part that the changes of the run have."""
     gate, part, most = decision.gate, decision.part, (decision.gate.max or 0.0) / decision.part
     n = max(1, round(change.n / change.deff))
@@ -303,9 +296,7 @@ def _drop_judged(gate: Gate, most: float, shares: tuple[float, float], n: float)
     return p / alpha, p <= alpha, above >= z
 
 
-def _by_value(
-    drawn: NDArray[np.int64], judge: Callable[[int], _Judged]
-) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
+def _by_value(drawn: NDArray[np.int64], judge: Callable[[int], _Judged]) -> _Samples:
     values, rows = np.unique(drawn, return_inverse=True)
     rows = rows.reshape(drawn.shape)
     scaled, fails, passes = zip(*map(judge, values.tolist()), strict=True)

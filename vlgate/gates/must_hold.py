@@ -62,10 +62,8 @@ def _named_in(line: str, where: str) -> tuple[str, str]:
 def must_hold_decision(
     held: MustHold, right: Mapping[str, Mapping[str, bool | None]], *, whole: bool = False
 ) -> Decision:
-    """Decide whether a run gets all of the named cases right; ``whole``: whether all their tasks must be in the run.
-
-    ``right`` says of each selected case, by task and case, whether it is right; None for one that is not judged.
-    """
+    """Decide whether a run gets all of the named cases right; ``whole``: whether all their tasks must be in the run."""
+    # ``right`` says of each selected case, by task and case, whether it is right; None for one that is not judged.
     file, wanted = held.file, held.cases
     asked = [(task, case) for task, cases in wanted.items() if task in right for case in cases]
     found = {(task, case): right[task].get(case) for task, case in asked}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from vlgate.errors import ThresholdsError, UnknownTaskError, nearest
 from vlgate.gates.acuity import EXAMPLE, AcuityGate, acuity_gate
@@ -22,11 +22,9 @@ from vlgate.types import Shape
 
 
 def why_no_gate(metric: str, tasks: Mapping[str, Shape]) -> tuple[str, str] | None:
-    """Why no gate of some tasks may name a metric, and the remedy; None if one may.
-
-    A metric of a variant, such as ``accuracy@release``, is there to reproduce a published figure. It may count a tie or
-    an unread answer as right, so that a model that does not look reaches it: it decides no gate.
-    """
+    """Why no gate of some tasks may name a metric, and the remedy; None if one may."""
+    # A metric of a variant, such as ``accuracy@release``, is there to reproduce a published figure. It may count a tie
+    # or an unread answer as right, so that a model that does not look reaches it: it decides no gate.
     own = {name for shape in tasks.values() for name in SHAPES[shape].metrics}
     if metric in {*own, *GROUPED, *CONTROLLED}:
         return None
@@ -49,7 +47,6 @@ _DEFAULTS = tuple(key.name for key in KEYS if "[defaults]" in key.sections)
 _RULE = {kind: tuple(key.name for key in KEYS if f"[{kind}]" in key.sections) for kind in ("gate", "limit")}
 _USUAL = {key.name: key.default for key in KEYS if key.sections == COMMON}
 _Kind = Literal["gate", "limit"]
-_Basis = Literal["lower", "value"]
 _GATE = 'write [gate."valse/existence".acc_r]'
 _TABLES = {"acuity": EXAMPLE, "checks": "write [checks]", "defaults": "write [defaults]"}
 NO_BOUND = "keeps to it, so nothing is judged"
@@ -207,21 +204,10 @@ class _Parser:
         wrong = why_no_gate(metric, {id_: self.tasks[id_] for id_ in self.matched(task, where)})
         if wrong is not None:
             raise self.wrong(where, *wrong)
-        basis, confidence, cases, skipped, disputed = self.judged_by(where, {**defaults, **given})
-        churn = self.fraction(where, {"expected_churn": 0.05, **defaults, **given}, "expected_churn")
-        rule = Gate(
-            task=task,
-            metric=metric,
-            basis=basis,
-            confidence=confidence,
-            min_cases=cases,
-            max_skipped=skipped,
-            max_disputed=disputed,
-            why=str(given.get("why", "")),
-            kind=kind,
-            model=self.text(where, given, "model"),
-            expected_churn=churn or 0.0,
-        )
+        judged = self.judged_by(where, {**defaults, **given})
+        churn = self.fraction(where, {"expected_churn": 0.05, **defaults, **given}, "expected_churn") or 0.0
+        why, model = str(given.get("why", "")), self.text(where, given, "model")
+        rule = Gate(task=task, metric=metric, why=why, kind=kind, model=model, expected_churn=churn, **judged)
         changes = self.changes(where, given, metric)
         found = [replace(rule, kind=name, max=most) for name, most in changes.items()]
         if found and not {"min", "max"} & given.keys():
@@ -278,18 +264,17 @@ class _Parser:
                 raise UnknownTaskError(f"{held.file}: no task is named {task!r}; {remedy}", task)
         return held
 
-    def judged_by(self, where: str, keys: Mapping[str, object]) -> tuple[_Basis, float, int, float, float]:
-        basis, confidence, cases, *_ = (keys.get(key, usual) for key, usual in _USUAL.items())
+    def judged_by(self, where: str, keys: Mapping[str, object]) -> dict[str, Any]:
+        judged = {key: keys.get(key, usual) for key, usual in _USUAL.items()}
+        basis, confidence, cases = (judged[key] for key in ("basis", "confidence", "min_cases"))
         if basis not in ("lower", "value"):  # a tuple, because a TOML list is not hashable
             raise self.wrong(where, f"basis = {basis!r}", 'write "lower" (the interval\'s end) or "value"')
         if not isinstance(confidence, float) or not 0.5 <= confidence < 1.0:
-            raise self.wrong(
-                where, f"confidence = {confidence!r}", "write a number of at least 0.5 and below 1, as 0.95"
-            )
+            remedy = "write a number of at least 0.5 and below 1, as 0.95"
+            raise self.wrong(where, f"confidence = {confidence!r}", remedy)
         if isinstance(cases, bool) or not isinstance(cases, int) or cases < 1:
             raise self.wrong(where, f"min_cases = {cases!r}", "write a whole number above 0")
-        skipped, disputed = (self.fraction(where, {**_USUAL, **keys}, name) for name in ("max_skipped", "max_disputed"))
-        return "value" if basis == "value" else "lower", confidence, cases, skipped or 0.0, disputed or 0.0
+        return judged | {name: self.fraction(where, judged, name) for name in ("max_skipped", "max_disputed")}
 
     def fraction(self, where: str, keys: Mapping[str, object], name: str, least: float = 0.0) -> float | None:
         value = keys.get(name)

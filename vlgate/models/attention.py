@@ -60,12 +60,10 @@ class Encoders:
 
 
 def last_grid(visual: Any) -> LastGrid | None:
-    """The last grid of features of an image encoder; None for an encoder that is not known.
-
-    Known are the vision transformers and the ResNets of open_clip, those of timm, and the vision models of
-    transformers' CLIP and its relatives. Behind the last block of a transformer, the patches may not matter any more,
-    so the grid is taken before it.
-    """
+    """The last grid of features of an image encoder; None for an encoder that is not known."""
+    # Known are the vision transformers and the ResNets of open_clip, those of timm, and the vision models of
+    # transformers' CLIP and its relatives. Behind the last block of a transformer, the patches may not matter any more,
+    # so the grid is taken before it.
     trunk = getattr(visual, "trunk", None)
     if trunk is not None and hasattr(trunk, "blocks"):
         return LastGrid(module=trunk.blocks[-1], before=True)
@@ -181,10 +179,8 @@ def rolled_out(layers: Sequence[FloatArray]) -> FloatArray:
 
 
 def patches_rolled_out(layers: Sequence[FloatArray], text: str, frame: Box) -> Attended | None:
-    """The rollout of a vision transformer as a map, the same for each text; None if the patches form no square.
-
-    It is what is in the class token, or in all tokens on average if there is none. The patches are the last tokens.
-    """
+    """The rollout of a vision transformer as a map, the same for each text; None if the patches form no square."""
+    # It is what is in the class token, or in all tokens on average if there is none. The patches are the last tokens.
     if not layers:
         return None
     whole, side = rolled_out(layers), math.isqrt(len(layers[0]))
@@ -206,11 +202,9 @@ def cells(shape: tuple[int, int], frame: Box = WHOLE) -> FloatArray:
 
 
 def two_streams(calls: Sequence[tuple[Streams, FloatArray]]) -> FloatArray:
-    """How much of each region is in the first token of a text, after layers with two streams such as LXMERT's.
-
-    ``calls``: who attends to whom, and the attention, in the order of computation. Two calls across the streams in a
-    row, one in each direction, are one layer: both see the tokens before it.
-    """
+    """How much of each region is in the first token of a text, after layers with two streams such as LXMERT's."""
+    # ``calls``: who attends to whom, and the attention, in the order of computation. Two calls across the streams in a
+    # row, one in each direction, are one layer: both see the tokens before it.
     sizes = {who: len(weights) for (who, _), weights in calls}
     place = {"text": slice(0, sizes["text"]), "regions": slice(sizes["text"], sizes["text"] + sizes["regions"])}
     layers: list[FloatArray] = []

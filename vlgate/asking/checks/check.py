@@ -49,16 +49,14 @@ def together(model: Predictor, requests: Sequence[Request]) -> Replies:
 def compare(
     name: str, rounds: Sequence[Replies], sentences: tuple[str, str], tolerance: float, cases: Sequence[Case] = ()
 ) -> Check:
-    """Compare the replies of several rounds to the same requests.
-
-    ``sentences`` say how the requests were asked, and what to do if the replies differ by more than ``tolerance``: the
-    largest difference of two scores of one request that rounding explains, relative to the largest score if that is
-    above 1. Requests that failed in a round are left out: a service that is busy is not a model that changes its mind.
-
-    Returns: ``suspect`` if a score differs by more than the tolerance, if an answer changes, or if a yes or no changes
-        although the score stays the same; also if more than ``MOST_FAILED`` of the requests with a reply have none in
-        another round. ``not applicable`` if no request has a reply.
-    """
+    """Compare the replies of several rounds to the same requests."""
+    # ``sentences`` say how the requests were asked, and what to do if the replies differ by more than ``tolerance``:
+    # the largest difference of two scores of one request that rounding explains, relative to the largest score if that
+    # is above 1. Requests that failed in a round are left out: a service that is busy is not a model that changes its
+    # mind.
+    # Returns: ``suspect`` if a score differs by more than the tolerance, if an answer changes, or if a yes or no
+    # changes although the score stays the same; also if more than ``MOST_FAILED`` of the requests with a reply have
+    # none in another round. ``not applicable`` if no request has a reply.
     asked, advice = sentences
     requests = [request for request in rounds[0] if any(replies[request].problem is None for replies in rounds)]
     if not requests:

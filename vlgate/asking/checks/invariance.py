@@ -86,10 +86,8 @@ def asked_as(
 
 
 def company(model: Predictor, cases: Sequence[Case], tolerance: float, anew: Anew) -> str:
-    """How the replies to near-copies depend on what is asked beside them; empty if they do not.
-
-    The requests of two cases of each kind and number of requests are copied; others fill the groups.
-    """
+    """How the replies to near-copies depend on what is asked beside them; empty if they do not."""
+    # The requests of two cases of each kind and number of requests are copied; others fill the groups.
     twos = _twos(cases)
     copied = [one for two in twos for requests in two for one in requests]
     texts = set(map(text_of, copied))
@@ -181,12 +179,10 @@ def check_determinism(
     first: Replies | None = None,
     anew: Anew = "",
 ) -> Check:
-    """Whether replies change when the first ``REQUESTS`` distinct requests are asked again, in the same order.
-
-    The model must not cache its replies. ``cases`` are those of the requests, to count the verdicts that rounding could
-    change; ``first`` is the round of ``together``, if the model was asked it already. With ``anew`` "all", images get
-    other names in the second round.
-    """
+    """Whether replies change when the first ``REQUESTS`` distinct requests are asked again, in the same order."""
+    # The model must not cache its replies. ``cases`` are those of the requests, to count the verdicts that rounding
+    # could change; ``first`` is the round of ``together``, if the model was asked it already. With ``anew`` "all",
+    # images get other names in the second round.
     first = together(model, requests) if first is None else first
     rounds = (first, asked_as(model, list(first), renamed) if anew == "all" else model.predict(list(first)))
     advice = "switch off dropout and sampling, keep nothing between two calls, and use no names of images"
@@ -204,13 +200,12 @@ def check_batch_invariance(
     first: Replies | None = None,
     anew: Anew = "",
 ) -> Check:
-    """Whether replies depend on what else is asked in the same batch: every verdict then depends on it, too.
-
-    The first ``REQUESTS`` distinct requests are asked three times: together; together in reverse order, with all other
-    requests behind them, which fill a call as the run fills it; and one at a time. ``anew`` is what of a request the
-    model has no memory of: images get other names in the third round ("all"), and near-copies are asked alone and in a
-    group (see ``company``). The rest is as in ``check_determinism``; the model must not change the order of requests.
-    """
+    """Whether replies depend on what else is asked in the same batch: every verdict then depends on it, too."""
+    # The first ``REQUESTS`` distinct requests are asked three times: together; together in reverse order, with all
+    # other requests behind them, which fill a call as the run fills it; and one at a time. ``anew`` is what of a
+    # request the model has no memory of: images get other names in the third round ("all"), and near-copies are asked
+    # alone and in a group (see ``company``). The rest is as in ``check_determinism``; the model must not change the
+    # order of requests.
     first = together(model, requests) if first is None else first
     asked = list(first)
     others = [request for request in dict.fromkeys(requests) if request not in first]

@@ -23,16 +23,13 @@ _WORD = re.compile(r"\w+")
 
 
 def check_polarity(model: Predictor, tasks: Sequence[Task], seed: int) -> Check:
-    """Whether true texts score above texts that are true of another image.
-
-    Two captions a and b of images A and B with few words in common give two comparisons: (A, a) with (A, b), and (B, b)
-    with (B, a). A model that uses the text only, or the image only, wins exactly half of them. ``CAPTIONS`` captions
-    are asked, which the run asks anyway, and as many exchanged ones; more if replies are missing. Ties and comparisons
-    without a reply are left out.
-
-    Returns: ``suspect`` if true texts win significantly less than half of the comparisons (exact two-sided binomial
-        test, p < ``SIGNIFICANT``); otherwise ``ok``, also for a model at chance.
-    """
+    """Whether true texts score above texts that are true of another image."""
+    # Two captions a and b of images A and B with few words in common give two comparisons: (A, a) with (A, b), and (B,
+    # b) with (B, a). A model that uses the text only, or the image only, wins exactly half of them. ``CAPTIONS``
+    # captions are asked, which the run asks anyway, and as many exchanged ones; more if replies are missing. Ties and
+    # comparisons without a reply are left out.
+    # Returns: ``suspect`` if true texts win significantly less than half of the comparisons (exact two-sided binomial
+    # test, p < ``SIGNIFICANT``); otherwise ``ok``, also for a model at chance.
     true, replies, problem = _scored(model, tasks, seed)
     exchanged = _exchanged(list(true), tasks)
     missing = [request for _, request in exchanged if request not in replies]

@@ -156,11 +156,9 @@ def _by_the_better(
     learnt: tuple[FloatArray, FloatArray],
     places: IntArray,
 ) -> FloatArray:
-    """Scores of shape (n,), in each fold by the rule that is better in the other folds than the classifier, if any.
-
-    A rule compares a text with the other texts of its case, or of its image. ``learnt`` are the scores of the
-    classifier, and those by which it is compared with the rules.
-    """
+    """Scores of shape (n,), in each fold by the rule that is better in the other folds than the classifier, if any."""
+    # A rule compares a text with the other texts of its case, or of its image. ``learnt`` are the scores of the
+    # classifier, and those by which it is compared with the rules.
     scores, compared = learnt
     pairs = _contrasts(task, cases)
     if not len(pairs):
@@ -186,10 +184,8 @@ def _by_the_better(
 
 
 def _contrasts(task: Task, cases: IntArray) -> IntArray:
-    """The places of a true and a false request whose order makes a case right, shape (n, 2).
-
-    A true statement is compared with the false ones about its image, which are cases of their own.
-    """
+    """The places of a true and a false request whose order makes a case right, shape (n, 2)."""
+    # A true statement is compared with the false ones about its image, which are cases of their own.
     if not all(isinstance(one, Match) for case in task.cases for one in case.requests):
         return np.zeros((0, 2), dtype=np.int64)
     if task.shape == "single":

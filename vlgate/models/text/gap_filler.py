@@ -48,10 +48,8 @@ class MaskedFiller:
         self._begins, self._inside = _allowed(model, tokenizer)
 
     def fill(self, gaps: Sequence[Gap], top: int) -> list[list[Filling]]:
-        """At most ``top`` fillings of each length, in tokens, for each gap, the most probable first.
-
-        A filling begins a word. A gap whose text is longer than the model's context has no fillings.
-        """
+        """At most ``top`` fillings of each length, in tokens, for each gap, the most probable first."""
+        # A filling begins a word. A gap whose text is longer than the model's context has no fillings.
         found: list[list[Filling]] = [[] for _ in gaps]
         drafts = [draft for place, gap in enumerate(gaps) for draft in self._drafts(place, gap)]
         while drafts:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -41,7 +41,36 @@ def scored(texts: Sequence[Any], columns: int, score: Callable[[list[Any]], Floa
 
 
 class Classifier:
-    """A sequence classification model of transformers whose labels have a known meaning."""
+    """A sequence classification model of transformers whose labels have known ``meanings``, by their beginnings."""
+
+    meanings: tuple[tuple[str, ...], ...] = ()
+
+    @classmethod
+    def load(cls, weights: str, folder: Path, device: str, dtype: str) -> Self:
+        name, chosen = split_options(weights, ("labels",))
+        source = pretrained(name, folder)
+        model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", device, dtype)
+        asked = source.asked
+        if tokenizer.pad_token_id is None:
+            raise ModelLoadError(f"{asked}: its tokenizer has no padding token; save it with the model's own one")
+        labels = [model.config.id2label[place] for place in range(model.config.num_labels)]
+        if "labels" in chosen:
+            given, many = chosen["labels"].split(","), len(labels)
+            if len(given) != many:
+                named = f"labels={chosen['labels']!r} names {len(given)} labels"
+                raise ModelLoadError(f"{asked}: {named}, but the model has {many}")
+            labels = given
+        places = [
+            [place for place, label in enumerate(labels) if label.strip().lower().startswith(beginnings)]
+            for beginnings in cls.meanings
+        ]
+        if len(labels) != len(cls.meanings) or any(len(some) != 1 for some in places):
+            names = ",".join(beginnings[0] for beginnings in cls.meanings)
+            raise ModelLoadError(
+                f"{asked} has the labels {', '.join(labels)}; expected {names}; name another model, or say what its "
+                f"labels are, in its order: {asked}?labels={names}"
+            )
+        return cls(model, tokenizer, columns=[place for [place] in places], fingerprint=f"{what} {','.join(labels)}")
 
     def __init__(self, model: Any, tokenizer: Any, *, columns: Sequence[int], fingerprint: str) -> None:
         self.fingerprint = fingerprint
@@ -51,7 +80,8 @@ class Classifier:
         self._columns = list(columns)
         self._longest = longest_text(model, tokenizer, ENDLESS)
 
-    def probabilities(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> FloatArray:
+    def infer(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> FloatArray:
+        """The probabilities of the meanings, shape (n, meanings)."""
         return scored(texts, len(self._columns), self._batch)
 
     def _batch(self, texts: list[Any]) -> FloatArray:
@@ -66,53 +96,18 @@ class Classifier:
         return np.exp(np.asarray(likely.cpu().numpy(), dtype=np.float64))[:, self._columns]
 
 
-C = TypeVar("C", bound=Classifier)
-
-
-def load_classifier(
-    kind: type[C], weights: str, folder: Path, wanted: Sequence[Sequence[str]], *, place: tuple[str, str]
-) -> C:
-    name, chosen = split_options(weights, ("labels",))
-    source = pretrained(name, folder)
-    model, tokenizer, what = loaded(source, "AutoModelForSequenceClassification", *place)
-    if tokenizer.pad_token_id is None:
-        raise ModelLoadError(f"{source.asked}: its tokenizer has no padding token; save it with the model's own one")
-    labels = [model.config.id2label[place] for place in range(model.config.num_labels)]
-    if "labels" in chosen:
-        given = chosen["labels"].split(",")
-        if len(given) != len(labels):
-            asked, count = f"{source.asked}: labels={chosen['labels']!r}", len(given)
-            raise ModelLoadError(f"{asked} names {count} labels, but the model has {len(labels)}")
-        labels = given
-    found = []
-    for beginnings in wanted:
-        places = [place for place, label in enumerate(labels) if label.strip().lower().startswith(tuple(beginnings))]
-        if len(places) != 1 or len(labels) != len(wanted):
-            names = ",".join(one[0] for one in wanted)
-            raise ModelLoadError(
-                f"{source.asked} has the labels {', '.join(labels)}; expected {names}; name another model, or say what "
-                f"its labels are, in its order: {source.asked}?labels={names}"
-            )
-        found += places
-    return kind(model, tokenizer, columns=found, fingerprint=f"{what} {','.join(labels)}")
-
-
 PAPER = "ynie/albert-xxlarge-v2-snli_mnli_fever_anli_R1_R2_R3-nli"
 """The model of VALSE (section 4.3)."""
 
-_LABELS = (("entail",), ("neutral",), ("contradict",))
-
 
 class EntailmentModel(Classifier):
-    """A model of natural language inference: entailment, neutral and contradiction."""
+    """A model of natural language inference, whose texts are pairs of a premise and a hypothesis."""
 
-    def infer(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        """Return the probabilities of the three labels for (premise, hypothesis), shape (n, 3)."""
-        return self.probabilities(pairs)
+    meanings = (("entail",), ("neutral",), ("contradict",))
 
 
 def entailment(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> EntailmentModel:
-    return load_classifier(EntailmentModel, weights or PAPER, folder, _LABELS, place=(device, dtype))
+    return EntailmentModel.load(weights or PAPER, folder, device, dtype)
 
 
 class Plausibility:
@@ -148,15 +143,16 @@ def plausibility(weights: str, device: str = "cpu", *, folder: Path = Path(), dt
 # Grammaticality: a classifier trained on CoLA, and the likelihood of a text against that of its original. GRUEN (Zhu
 # and Bhat 2020), which VALSE applies, adds the two for each sentence. Its sum depends on the models that it was tuned
 # for, so the parts are given here on their own, each in 0..1.
-_LABELS_GRAMMATICALITY = (("unacceptable", "ungrammatical"), ("acceptable", "grammatical"))
 
 
 class Acceptability(Classifier):
     """A classifier of unacceptable and acceptable sentences, as those trained on CoLA (Warstadt et al. 2019)."""
 
+    meanings = (("unacceptable", "ungrammatical"), ("acceptable", "grammatical"))
+
     def acceptability(self, texts: Sequence[str]) -> FloatArray:
         # the probability that each text is acceptable, shape (n,)
-        return np.asarray(self.probabilities(texts)[:, 1], dtype=np.float64)
+        return np.asarray(self.infer(texts)[:, 1], dtype=np.float64)
 
 
 class Likelihood:
@@ -169,10 +165,8 @@ class Likelihood:
         return np.asarray(1 / self._model.perplexity(texts), dtype=np.float64)
 
     def against(self, originals: Sequence[str], texts: Sequence[str]) -> FloatArray:
-        """How likely each text is in proportion to its original, which somebody wrote; at most 1, shape (n,).
-
-        A foil much less likely than its caption may be ungrammatical.
-        """
+        """How likely each text is in proportion to its original, which somebody wrote; at most 1, shape (n,)."""
+        # A foil much less likely than its caption may be ungrammatical.
         if len(originals) != len(texts):
             raise NoReplyError((), f"{len(originals)} originals for {len(texts)} texts; give one for each")
         both = self._model.perplexity([*originals, *texts])
@@ -186,7 +180,7 @@ def grammaticality(
     kind, _, name = weights.partition(":")
     if kind == "likelihood" and name:
         return Likelihood(plausibility(name, device, folder=folder, dtype=dtype))
-    return load_classifier(Acceptability, weights, folder, _LABELS_GRAMMATICALITY, place=(device, dtype))
+    return Acceptability.load(weights, folder, device, dtype)
 
 
 _MODULES = "modules.json"
@@ -208,10 +202,8 @@ class SentenceEncoder:
 
 
 def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtype: str = "float32") -> SentenceEncoder:
-    """Load a model of sentence-transformers by its hub repository or folder.
-
-    No code of the repository is run, and only modules of sentence-transformers itself are taken.
-    """
+    """Load a model of sentence-transformers by its hub repository or folder."""
+    # No code of the repository is run, and only modules of sentence-transformers itself are taken.
     sentence_transformers, transformers = library("sentence_transformers", "text"), library("transformers", "text")
     source = pretrained(weights, folder)
     place = folder_of(source)

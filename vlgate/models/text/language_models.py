@@ -64,14 +64,12 @@ def mean_perplexity(surprisals: Sequence[float]) -> float:
 
 
 def valse_perplexity(surprisals: Sequence[float]) -> float:
-    """The perplexity as ``compute_ppl`` of ``unimodal_valse_eval.py`` in Heidelberg-NLP/VALSE computes it.
-
-    The script reads windows of three tokens. In the first window the first token is not predicted, and the mean of the
-    other two counts three times. A last window that is not full is filled up with tokens that were already counted. The
-    sum is divided by the position where the last window begins, not by the number of tokens. So the result is higher
-    than the perplexity, most of all for short texts: six tokens of surprisal 1 give exp(6 / 3). The paper's figures are
-    those of gpt2-large and openai-gpt.
-    """
+    """The perplexity as ``compute_ppl`` of ``unimodal_valse_eval.py`` in Heidelberg-NLP/VALSE computes it."""
+    # The script reads windows of three tokens. In the first window the first token is not predicted, and the mean of
+    # the other two counts three times. A last window that is not full is filled up with tokens that were already
+    # counted. The sum is divided by the position where the last window begins, not by the number of tokens. So the
+    # result is higher than the perplexity, most of all for short texts: six tokens of surprisal 1 give exp(6 / 3). The
+    # paper's figures are those of gpt2-large and openai-gpt.
     tokens = len(surprisals) + 1
     total = STRIDE * sum(surprisals[: STRIDE - 1]) / (STRIDE - 1)
     begins = range(STRIDE, tokens, STRIDE)

@@ -63,7 +63,7 @@ ENDLESS = 10**9  # more than any limit; a tokenizer without a limit has 10^30
 
 
 class TextModel:
-    """The base of causal and masked language models, which measure how much of a benchmark the texts alone give away."""
+    """The base of causal and masked language models: how much of a benchmark do the texts alone give away?"""
 
     def __init__(self, model: Any, tokenizer: Any, *, note: str, fingerprint: str) -> None:
         self.note = note
