@@ -114,7 +114,7 @@ class Memory:
         # Forget an eighth of the room at once. To find the first key of a dict, Python passes all keys that were
         # removed before it: one by one, it took 11 of the 30 seconds of a run of 200,000 cases.
         most = self.room - self.room // 8
-        for key in list(recent):
+        for oldest in list(recent):
             if self._held <= most:
                 return
-            self._held -= len(recent.pop(key)) + _COST
+            self._held -= len(recent.pop(oldest)) + _COST

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 
@@ -29,10 +28,9 @@ from vlgate.metrics.text_learning import (
     tied_images,
 )
 from vlgate.models.reference.controls import refuse_unknown
-from vlgate.types import Ask, Case, Compare, FloatArray, Match, Request, Task, images_of
+from vlgate.types import Ask, Case, Compare, FloatArray, Match, Task, images_of
 
 _YES_NO = ["no", "yes"]
-R = TypeVar("R", bound=Request)
 _COMMON = 20  # how many of the most common answers compete for a question without choices
 
 
@@ -76,7 +74,13 @@ class Blind:
         self._answers.clear()
         for task in sorted(tasks, key=lambda task: task.id, reverse=True):
             if task.together:  # this model sees none of the images, and is asked about the first
-                cases = [replace(case, requests=tuple(map(_of_first, case.requests))) for case in task.cases]
+                cases = [
+                    replace(
+                        case,
+                        requests=tuple(_first_asked(one) if isinstance(one, Compare) else one for one in case.requests),
+                    )
+                    for case in task.cases
+                ]
                 task = replace(task, cases=tuple(cases))  # noqa: PLW2901
             for learnt, folds, judged in self._parts(task):
                 self._scores.update(item for item in _match_scores(learnt, folds) if item[0][0] in judged)
@@ -110,8 +114,8 @@ class Blind:
         found = [self._answers.get(_asked(question)) for question in questions]
         if None in found:  # the most frequent answer over the images that the question is about
             counts: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
-            for (_, *asked), answer in self._answers.items():
-                counts.setdefault(tuple(asked), Counter())[answer] += 1
+            for (_, text, choices), answer in self._answers.items():
+                counts.setdefault((text, choices), Counter())[answer] += 1
             usual = {key: min(count, key=lambda answer: (-count[answer], answer)) for key, count in counts.items()}
             keys = [_asked(question)[1:] for question in questions]
             found = [usual.get(key) if answer is None else answer for key, answer in zip(keys, found, strict=True)]
@@ -119,12 +123,10 @@ class Blind:
         return [answer for answer in found if answer is not None]
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
-        return self.answer([_of_first(question) for question in questions])
+        return self.answer([_first_asked(question) for question in questions])
 
 
-def _of_first(request: R) -> R | Ask:
-    if not isinstance(request, Compare):
-        return request
+def _first_asked(request: Compare) -> Ask:
     return Ask(image=request.images[0], question=request.question, choices=request.choices)
 
 
@@ -189,13 +191,13 @@ def _contrasts(task: Task, cases: IntArray) -> IntArray:
     if not all(isinstance(one, Match) for case in task.cases for one in case.requests):
         return np.zeros((0, 2), dtype=np.int64)
     if task.shape == "single":
-        false: dict[str, list[int]] = {}
+        of_image: dict[str, list[int]] = {}
         images = [images_of(case.requests[0])[0].key for case in task.cases]
         for place, (case, image) in enumerate(zip(task.cases, images, strict=True)):
             if case.truths[0] is not True:
-                false.setdefault(image, []).append(place)
-        true = (place for place, case in enumerate(task.cases) if case.truths[0] is True)
-        found = [(place, other) for place in true for other in false.get(images[place], ())]
+                of_image.setdefault(image, []).append(place)
+        held = (place for place, case in enumerate(task.cases) if case.truths[0] is True)
+        found = [(place, other) for place in held for other in of_image.get(images[place], ())]
         return np.array(found, dtype=np.int64).reshape(-1, 2)
     starts = np.searchsorted(cases, np.arange(len(task.cases)))
     found = []
