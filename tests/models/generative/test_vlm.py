@@ -1,4 +1,3 @@
-import more_tiny_vlms
 import numpy as np
 import pytest
 import tiny_vlms
@@ -76,7 +75,7 @@ def test_the_likelihood_of_a_caption(name):
     assert of(name, "likelihood-sum").match(PAIRS) == pytest.approx(np.array(sums), rel=1e-5)
 
 
-@pytest.mark.parametrize("name", [*KIN, *more_tiny_vlms.WHOLE])
+@pytest.mark.parametrize("name", [*KIN, *tiny_vlms.WHOLE])
 def test_replies_of_all_lengths_are_as_likely_as_generate_says(name):
     engine = Engine(*family(name))
     model, prompter = asked(engine, "likelihood-sum"), engine.prompter

@@ -153,7 +153,7 @@ def test_a_tokenizer_without_a_word_for_yes():
 @pytest.mark.parametrize("name", ["llava", "qwen2_vl", "paligemma"])
 def test_a_question_without_an_image_is_continued_from_its_text_alone(name):
     """The reply is that of the library's own generate to the text, whatever image the question names."""
-    model, processor = getattr(tiny_vlms, name)()
+    model, processor = EVERY[name]()
     engine = Engine(model, processor)
     prompt = engine.prompter.without_image("Why so?")
     found = engine.generate_without_image(["Why so?", "Is there a dog on the left of the table?"], 4)

@@ -3,8 +3,6 @@
 import warnings
 from functools import cache
 
-import more_tiny_vlms
-import newer_tiny_vlms
 import numpy as np
 import tiny_vlms
 from PIL import Image
@@ -14,8 +12,8 @@ from vlgate.models.generative.engine import Engine
 from vlgate.types import Ask, LazyImage, Match
 
 FAMILIES = tuple(tiny_vlms.FAMILIES)
-KIN = tiny_vlms.KIN | more_tiny_vlms.SHARED | newer_tiny_vlms.SHARED
-EVERY = tiny_vlms.FAMILIES | KIN | more_tiny_vlms.WHOLE
+KIN = tiny_vlms.KIN
+EVERY = tiny_vlms.FAMILIES | KIN | tiny_vlms.WHOLE
 TEXTS = ("a red square", "two dogs run over green grass and a cat sleeps on the big table", "blue")
 QUESTIONS = ("What colour is the cup?", "Is the table in this picture big, or is it a red or blue cat?")
 CHOICES = ("red", "blue", "the big cup")
