@@ -125,17 +125,10 @@ def test_a_memory_by_names_does_not_hide_chance(key, outcome):
     assert check_determinism(model, requests, anew="all").outcome == outcome
 
 
-@pytest.mark.parametrize(
-    "request_",
-    [
-        Match(image=image(1), text="A red cup."),
-        Ask(image=image(1), question="What is it?", choices=("a", "b")),
-        Read(text="..."),
-        Read(text=""),
-        Read(text="A cup !"),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("request_", [
+    Match(image=image(1), text="A red cup."), Ask(image=image(1), question="What is it?", choices=("a", "b")),
+    Read(text="..."), Read(text=""), Read(text="A cup !"),
+], ids=repr)  # fmt: skip
 def test_the_ten_copies_of_a_request_differ_from_it_and_from_each_other(request_):
     copies = {near_copy(request_, number) for number in range(10)}
     assert len(copies | {request_}) == 11

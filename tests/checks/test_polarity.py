@@ -287,14 +287,10 @@ def test_replies_that_change_with_the_call_are_caught():
     assert (steady.outcome, steady.largest) == ("ok", 0.0)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        lambda place: "yes" if place else "no",
-        lambda place: {"score": 0.0, "accepted": place > 0},
-        lambda place: {"score": 0.0} if place else {"problem": "out of memory"},
-    ],
-)
+@pytest.mark.parametrize("reply", [
+    lambda place: "yes" if place else "no", lambda place: {"score": 0.0, "accepted": place > 0},
+    lambda place: {"score": 0.0} if place else {"problem": "out of memory"},
+])  # fmt: skip
 def test_other_replies_are_caught(reply):
     found = check_batch_invariance(Asked(lambda _, place: reply(place)), requests())
     assert found.outcome == "suspect"

@@ -40,25 +40,18 @@ def test_a_thresholds_file_of_runs_may_have_them_and_every_error_of_them_is_foun
     assert len(thresholds_errors(file, {})) == 2
 
 
-@pytest.mark.parametrize(
-    ("gate", "chart", "outcome"),
-    [
-        (("noun", 20), found("noun", 12, 10, 15), "pass"),
-        (("noun", 20), found("noun", 18, 15, 21), "inconclusive"),
-        (("noun", 20), found("noun", 30, 25, 40), "fail"),
-        (("count", 5), found("count", 8, 9, 6), "pass"),
-        (("count", 5), found("count", 6, 8, 4), "inconclusive"),
-        (("count", 5), found("count", 3, 4, 2), "fail"),
-        (("noun", 4), found("noun", 2, 1, 3, "beyond the range"), "pass"),
-        (("noun", 4), found("noun", 3, 1, 6, "beyond the range"), "inconclusive"),
-        (("noun", 128), found("noun", 200, 150, 250, "out of reach"), "fail"),
-        (("noun", 128), found("noun", 12, 10, 15, "at chance"), "fail"),
-        (("noun", 128), found("noun", 12, 10, 15, "below chance"), "fail"),
-        (("noun", 128), found("noun", 12, 10, 15, "no fit"), "inconclusive"),
-        (("noun", 128), found("noun", 12, 10, 15, "unscored"), "inconclusive"),
-        (("noun", 20), None, "not run"),
-    ],
-)
+@pytest.mark.parametrize(("gate", "chart", "outcome"), [
+    (("noun", 20), found("noun", 12, 10, 15), "pass"), (("noun", 20), found("noun", 18, 15, 21), "inconclusive"),
+    (("noun", 20), found("noun", 30, 25, 40), "fail"), (("count", 5), found("count", 8, 9, 6), "pass"),
+    (("count", 5), found("count", 6, 8, 4), "inconclusive"), (("count", 5), found("count", 3, 4, 2), "fail"),
+    (("noun", 4), found("noun", 2, 1, 3, "beyond the range"), "pass"),
+    (("noun", 4), found("noun", 3, 1, 6, "beyond the range"), "inconclusive"),
+    (("noun", 128), found("noun", 200, 150, 250, "out of reach"), "fail"),
+    (("noun", 128), found("noun", 12, 10, 15, "at chance"), "fail"),
+    (("noun", 128), found("noun", 12, 10, 15, "below chance"), "fail"),
+    (("noun", 128), found("noun", 12, 10, 15, "no fit"), "inconclusive"),
+    (("noun", 128), found("noun", 12, 10, 15, "unscored"), "inconclusive"), (("noun", 20), None, "not run"),
+])  # fmt: skip
 def test_the_unfavourable_end_decides(gate, chart, outcome):
     decision = decide_acuity(AcuityGate(faculty=gate[0], bound=gate[1]), chart)
     assert decision.outcome == outcome

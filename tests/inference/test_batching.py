@@ -145,42 +145,24 @@ class Readable:
         return np.array(self.values, dtype=dtype)
 
 
-@pytest.mark.parametrize(
-    ("reply", "says"),
-    [
-        ([1.0, NAN, 3.0], "nan for item 1 of 3"),
-        ([1.0, 2.0, INF], "inf for item 2 of 3"),
-        ([-INF, 2.0, 3.0], "-inf for item 0 of 3"),
-        ([1.0, 2.0], r"shape \(2,\) for n = 3"),
-        ([1.0, 2.0, 3.0, 4.0], r"shape \(4,\) for n = 3"),
-        ([], r"shape \(0,\) for n = 3"),
-        ([[1.0], [2.0], [3.0]], r"shape \(3, 1\) for n = 3.*\(n,\)"),
-        (2.0, r"shape \(\) for n = 3"),
-        (None, r"shape \(\) for n = 3"),
-        ([1.0, None, 3.0], "nan for item 1 of 3"),
-        (["a", "b", "c"], "list .*numbers"),
-        ("abc", "str .*numbers"),
-        ([1.0, [2.0], 3.0], "list .*numbers"),
-        ({0: 1.0, 1: 2.0, 2: 3.0}, "dict .*numbers"),
-        (OnTheAccelerator(), "OnTheAccelerator .*cuda:0"),
-        (WithGradient(), "WithGradient .*requires grad"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "says"), [
+    ([1.0, NAN, 3.0], "nan for item 1 of 3"), ([1.0, 2.0, INF], "inf for item 2 of 3"),
+    ([-INF, 2.0, 3.0], "-inf for item 0 of 3"), ([1.0, 2.0], r"shape \(2,\) for n = 3"),
+    ([1.0, 2.0, 3.0, 4.0], r"shape \(4,\) for n = 3"), ([], r"shape \(0,\) for n = 3"),
+    ([[1.0], [2.0], [3.0]], r"shape \(3, 1\) for n = 3.*\(n,\)"), (2.0, r"shape \(\) for n = 3"),
+    (None, r"shape \(\) for n = 3"), ([1.0, None, 3.0], "nan for item 1 of 3"), (["a", "b", "c"], "list .*numbers"),
+    ("abc", "str .*numbers"), ([1.0, [2.0], 3.0], "list .*numbers"), ({0: 1.0, 1: 2.0, 2: 3.0}, "dict .*numbers"),
+    (OnTheAccelerator(), "OnTheAccelerator .*cuda:0"), (WithGradient(), "WithGradient .*requires grad"),
+])  # fmt: skip
 def test_scores_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
     with pytest.raises(ModelReplyError, match=rf"match\(\).*'lxmert'.*{says}"):
         caller().ask(match(lambda _: reply), range(3))
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        [1, 2, 3],
-        (1.0, 2.0, 3.0),
-        np.array([1, 2, 3], dtype=np.float16),
-        np.array([True, False, True]),
-        Readable([1.0, 2.0, 3.0]),
-    ],
-)
+@pytest.mark.parametrize("reply", [
+    [1, 2, 3], (1.0, 2.0, 3.0), np.array([1, 2, 3], dtype=np.float16), np.array([True, False, True]),
+    Readable([1.0, 2.0, 3.0]),
+])  # fmt: skip
 def test_whatever_numpy_reads_as_n_numbers_is_a_reply(reply):
     assert caller().ask(match(lambda _: reply), range(3)) == np.asarray(reply, dtype=float).tolist()
 
@@ -192,17 +174,11 @@ def test_nan_is_a_reply_only_if_it_means_no_opinion_and_infinity_never():
         caller().ask(Call(called="accepts", method=lambda _: [NAN, INF, 0.0], nan=True), range(3))
 
 
-@pytest.mark.parametrize(
-    ("reply", "says"),
-    [
-        ([1.0, 2.0], r"shape \(2,\) for n = 2.*\(n, d\)"),
-        (np.zeros((3, 4)), r"shape \(3, 4\) for n = 2"),
-        (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\) for n = 2"),
-        ([[1.0, 0.0], [0.0, NAN]], "nan for item 1 of 2"),
-        ([[1.0, -INF], [0.0, 1.0]], "-inf for item 0 of 2"),
-        ([[1.0, 2.0], [1.0]], "list .*numbers"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "says"), [
+    ([1.0, 2.0], r"shape \(2,\) for n = 2.*\(n, d\)"), (np.zeros((3, 4)), r"shape \(3, 4\) for n = 2"),
+    (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\) for n = 2"), ([[1.0, 0.0], [0.0, NAN]], "nan for item 1 of 2"),
+    ([[1.0, -INF], [0.0, 1.0]], "-inf for item 0 of 2"), ([[1.0, 2.0], [1.0]], "list .*numbers"),
+])  # fmt: skip
 def test_features_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
     with pytest.raises(ModelReplyError, match=rf"encode_texts\(\).*'lxmert'.*{says}"):
         caller().ask(Call(called="encode_texts", method=lambda _: reply, kind="rows"), range(2))
@@ -216,19 +192,11 @@ def test_each_item_gets_its_row_of_features():
     assert np.array_equal(found, features)
 
 
-@pytest.mark.parametrize(
-    ("reply", "says"),
-    [
-        (["yes"], "1 answers for 2 questions"),
-        (["yes", "no", "no"], "3 answers for 2 questions"),
-        ("no", "str.*2 strings"),
-        (None, "NoneType"),
-        (iter(["yes", "no"]), "list_iterator"),
-        (["yes", None], "None,"),
-        (["yes", 3], "3,"),
-        ([b"yes", "no"], "b'yes',"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "says"), [
+    (["yes"], "1 answers for 2 questions"), (["yes", "no", "no"], "3 answers for 2 questions"),
+    ("no", "str.*2 strings"), (None, "NoneType"), (iter(["yes", "no"]), "list_iterator"), (["yes", None], "None,"),
+    (["yes", 3], "3,"), ([b"yes", "no"], "b'yes',"),
+])  # fmt: skip
 def test_answers_that_cannot_be_used_are_an_error_that_names_the_model_and_the_method(reply, says):
     with pytest.raises(ModelReplyError, match=rf"answer\(\).*'lxmert'.*{says}"):
         caller().ask(Call(called="answer", method=lambda _: reply, kind="strings"), range(2))

@@ -196,14 +196,10 @@ def test_features_of_different_lengths_are_an_error_that_names_the_model():
         scorer(Askew()).predict([match(A, "one")])
 
 
-@pytest.mark.parametrize(
-    ("model", "request_", "method"),
-    [
-        (Matcher, match(A, "one"), "match"),
-        (Answerer, ask(A, "one?"), "answer"),
-        (Reader, Read(text="one"), "perplexity"),
-    ],
-)
+@pytest.mark.parametrize(("model", "request_", "method"), [
+    (Matcher, match(A, "one"), "match"), (Answerer, ask(A, "one?"), "answer"),
+    (Reader, Read(text="one"), "perplexity"),
+])  # fmt: skip
 def test_a_reply_that_cannot_be_used_names_the_model_and_the_method(model, request_, method):
     broken = type("Broken", (model,), {method: lambda *_: None})
     with pytest.raises(ModelReplyError, match=rf"{method}\(\).*'lxmert'"):
@@ -218,15 +214,10 @@ def test_features_that_are_nan_name_the_encoder(encoder):
 
 
 @pytest.mark.parametrize("model", [Matcher, Dual])
-@pytest.mark.parametrize(
-    ("error", "on_missing", "skipped"),
-    [
-        (ImageError, "fail", False),
-        (ImageError, "skip", False),
-        (MissingImageError, "fail", False),
-        (MissingImageError, "skip", True),
-    ],
-)
+@pytest.mark.parametrize(("error", "on_missing", "skipped"), [
+    (ImageError, "fail", False), (ImageError, "skip", False), (MissingImageError, "fail", False),
+    (MissingImageError, "skip", True),
+])  # fmt: skip
 def test_a_bad_image_affects_its_own_requests_only_and_is_skipped_only_if_missing_and_asked_for(
     model, error, on_missing, skipped
 ):
@@ -242,14 +233,10 @@ def test_a_bad_image_affects_its_own_requests_only_and_is_skipped_only_if_missin
 
 
 @pytest.mark.parametrize(("on_missing", "skipped"), [("fail", False), ("skip", True)])
-@pytest.mark.parametrize(
-    ("model", "request_"),
-    [
-        (Answerer(), lambda about: ask(about, "left?")),
-        (Answerer(), lambda about: match(about, "one")),
-        (Matcher(), lambda about: ask(about, "where?", "left", "right")),
-    ],
-)
+@pytest.mark.parametrize(("model", "request_"), [
+    (Answerer(), lambda about: ask(about, "left?")), (Answerer(), lambda about: match(about, "one")),
+    (Matcher(), lambda about: ask(about, "where?", "left", "right")),
+])  # fmt: skip
 def test_a_missing_image_is_missing_through_an_adapter_too(model, request_, on_missing, skipped):
     missing = request_(image("bad", MissingImageError))
     found = scorer(model, on_missing=on_missing).predict([missing, request_(A)])
@@ -296,17 +283,13 @@ def test_running_out_of_memory_makes_smaller_batches_for_the_rest_of_the_session
     assert small.caller.size == 2
 
 
-@pytest.mark.parametrize(
-    ("model", "expected"),
-    [
-        (Matcher, {"Match": "match()", "Ask": "adapter"}),
-        (Dual, {"Match": "encode_images() and encode_texts()", "Ask": "adapter"}),
-        (Answerer, {"Match": "adapter", "Ask": "answer()"}),
-        (Reader, {"Match": "adapter", "Ask": "adapter", "Read": "perplexity()"}),
-        (Everything, {"Match": "match()", "Ask": "answer()", "Read": "perplexity()"}),
-        (object, {}),
-    ],
-)
+@pytest.mark.parametrize(("model", "expected"), [
+    (Matcher, {"Match": "match()", "Ask": "adapter"}),
+    (Dual, {"Match": "encode_images() and encode_texts()", "Ask": "adapter"}),
+    (Answerer, {"Match": "adapter", "Ask": "answer()"}),
+    (Reader, {"Match": "adapter", "Ask": "adapter", "Read": "perplexity()"}),
+    (Everything, {"Match": "match()", "Ask": "answer()", "Read": "perplexity()"}), (object, {}),
+])  # fmt: skip
 def test_the_report_says_how_each_kind_of_request_reaches_the_model(model, expected):
     found = scorer(model()).adapters()
     assert list(found) == list(expected)
@@ -481,16 +464,12 @@ class Cutting:
         self.cut_texts |= {text for text in texts if isinstance(text, str) and len(text) > 8}
 
 
-@pytest.mark.parametrize(
-    ("kind", "requests"),
-    [
-        (Matcher, (match(image("1"), SHORT), match(image("1"), LONG))),
-        (Dual, (match(image("1"), SHORT), match(image("1"), LONG))),
-        (Reader, (Read(text=SHORT), Read(text=LONG))),
-        (Answerer, (ask(image("1"), "cup?"), ask(image("1"), "is it a cup on a table?"))),
-        (Matcher, (ask(image("1"), "?", "no", "yes"), ask(image("1"), "?", "no", "certainly"))),
-    ],
-)
+@pytest.mark.parametrize(("kind", "requests"), [
+    (Matcher, (match(image("1"), SHORT), match(image("1"), LONG))),
+    (Dual, (match(image("1"), SHORT), match(image("1"), LONG))), (Reader, (Read(text=SHORT), Read(text=LONG))),
+    (Answerer, (ask(image("1"), "cup?"), ask(image("1"), "is it a cup on a table?"))),
+    (Matcher, (ask(image("1"), "?", "no", "yes"), ask(image("1"), "?", "no", "certainly"))),
+])  # fmt: skip
 def test_only_the_requests_of_a_text_that_was_cut_are_marked(kind, requests):
     found = scorer(type("Cut", (Cutting, kind), {})()).predict(requests)
     assert [found[request].cut for request in requests] == [False, True]
