@@ -50,11 +50,10 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One way to ask a model: a ``method`` and its name, the kind of its replies, and whether NaN is one of them.
+    """One way to ask a model: a ``method`` and its name, the kind of its replies, and whether NaN is one of them."""
 
-    ``numbers`` is an array of shape (n,), ``rows`` one of shape (n, d), ``strings`` a sequence of n; ``plain`` is
-    anything, which only a model on a cluster is asked for. Such a model has the method elsewhere, so it is None.
-    """
+    # ``numbers`` is an array of shape (n,), ``rows`` one of shape (n, d), ``strings`` a sequence of n; ``plain`` is
+    # anything, which only a model on a cluster is asked for. Such a model has the method elsewhere, so it is None.
 
     called: str
     method: Callable[[Sequence[Any]], object] | None = None
@@ -136,13 +135,12 @@ def chain(caller: Caller, *steps: Step) -> Asking:
 
 @dataclass(slots=True, kw_only=True)
 class Caller:
-    """Calls a model's methods on batches of at most ``size`` items; ``size`` is halved if memory runs out.
+    """Calls a model's methods on batches of at most ``size`` items; ``size`` is halved if memory runs out."""
 
-    No other field changes. ``watch`` may limit the time of a call. While the model works on a batch, ``ahead`` decodes
-    the images of the next. ``sizes`` remembers the size, ``room`` says how much memory there is, and ``dtype`` is the
-    model's precision, for messages. The model gets ``copies`` of the items. ``steps`` are the last ones on the way to
-    the model; a model on a cluster has its own.
-    """
+    # No other field changes. ``watch`` may limit the time of a call. While the model works on a batch, ``ahead``
+    # decodes the images of the next. ``sizes`` remembers the size, ``room`` says how much memory there is, and
+    # ``dtype`` is the model's precision, for messages. The model gets ``copies`` of the items. ``steps`` are the last
+    # ones on the way to the model; a model on a cluster has its own.
 
     name: str
     size: int

@@ -45,11 +45,10 @@ class Allowed:
 
 @dataclass(slots=True, kw_only=True)
 class CallLimit:
-    """The limit on the calls of one process; without ``allowed`` there is none, and no guard is started.
+    """The limit on the calls of one process; without ``allowed`` there is none, and no guard is started."""
 
-    ``who`` is how the message calls this process, ``stderr`` a file descriptor for it. ``note`` is a file that says
-    which call was late, for another process to read.
-    """
+    # ``who`` is how the message calls this process, ``stderr`` a file descriptor for it. ``note`` is a file that says
+    # which call was late, for another process to read.
 
     who: str
     stderr: int

@@ -68,10 +68,9 @@ class WatchedLoad:
 
 @dataclass(frozen=True, slots=True)
 class SeenPixels:
-    """Notes the pixels of the images that a model loads, so that images with equal ones get the same reply.
+    """Notes the pixels of the images that a model loads, so that images with equal ones get the same reply."""
 
-    Nothing is decoded for it: the digest is made when the model loads the image, in the model's own thread.
-    """
+    # Nothing is decoded for it: the digest is made when the model loads the image, in the model's own thread.
 
     digests: dict[LazyImage, bytes] = field(default_factory=dict)
 
@@ -106,12 +105,11 @@ class SeenPixels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arranged:
-    """A step for n distinct items: each of those that are the same to the model is asked once, in a hashed order.
+    """A step for n distinct items: each of those that are the same to the model is asked once, in a hashed order."""
 
-    It is made once for all methods that are asked about the items. ``keys`` are what each is to the model apart from
-    its images, ``asked`` those that are asked, with noted ``pixels``. ``places`` are those of the n replies among the
-    replies to ``asked``; None if they are in one order.
-    """
+    # It is made once for all methods that are asked about the items. ``keys`` are what each is to the model apart from
+    # its images, ``asked`` those that are asked, with noted ``pixels``. ``places`` are those of the n replies among the
+    # replies to ``asked``; None if they are in one order.
 
     keys: Sequence[Hashable]
     asked: Sequence[Any]

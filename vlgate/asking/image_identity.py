@@ -71,10 +71,9 @@ _SETTLED = 2 * 10**9  # nanoseconds: a file that changed a moment ago may change
 
 @dataclass(slots=True, kw_only=True)
 class Identities:
-    """The digests of images. ``code`` stands for what decodes and perturbs them: versions of libraries.
+    """The digests of images. ``code`` stands for what decodes and perturbs them: versions of libraries."""
 
-    With ``by_name`` nothing is read: in one run, two images are equal if their keys and paths are.
-    """
+    # With ``by_name`` nothing is read: in one run, two images are equal if their keys and paths are.
 
     memory: Memory
     code: bytes = b""

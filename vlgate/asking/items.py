@@ -137,11 +137,10 @@ def _opener(load: Callable[[], Image]) -> Opener:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copies:
-    """Makes the copies of items that a model gets; with ``names`` it gets the keys, paths and loaders as they are.
+    """Makes the copies of items that a model gets; with ``names`` it gets the keys, paths and loaders as they are."""
 
-    Else the key of an image is a salted hash of its key and path: equal for equal images as long as the process runs,
-    and another one in each process.
-    """
+    # Else the key of an image is a salted hash of its key and path: equal for equal images as long as the process runs,
+    # and another one in each process.
 
     names: bool = True
     salt: bytes = field(default_factory=lambda: token_bytes(16))

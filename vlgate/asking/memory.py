@@ -62,10 +62,9 @@ _COST = 200  # bytes of a key and its place, beside the value
 
 @dataclass(slots=True, kw_only=True)
 class Memory:
-    """Values by key: the last ones in memory and, with a ``store``, all of them on disk, listed under ``model``.
+    """Values by key: the last ones in memory and, with a ``store``, all of them on disk, listed under ``model``."""
 
-    With a store, all keys are bytes. ``replies`` counts those of the values that are replies to items, whoever asked.
-    """
+    # With a store, all keys are bytes. ``replies`` counts those of the values that are replies to items, whoever asked.
 
     store: Store | None = None
     model: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -52,32 +53,21 @@ def pace(
             cases += [batch.task.cases[position] for position in batch.positions[:_OF_A_BATCH]]
     cases = cases[:n]
     warming, timed = cases[:_WARMING], cases[_WARMING:]
+    calls = [timed] if together else [[case] for case in timed]
     try:
-        if _remembered(predictor, cases):
-            return None
+        if predictor.cache is not None:
+            with suppress(NotRememberedError):
+                _ask(replace(predictor, cache=predictor.cache.recalling), cases)
+                return None  # the run will hardly ask the model
         predictor = predictor.bare()
-        _ask(predictor, warming, together=True)
+        _ask(predictor, warming)
         start = perf_counter()
-        _ask(predictor, timed, together=together)
+        for some in calls:
+            _ask(predictor, some)
         return Pace(cases=len(timed), seconds=perf_counter() - start)
     except (Exception, SystemExit):  # noqa: BLE001  # a foreign model may raise anything; the tests will show it
         return None
 
 
-def _remembered(predictor: ModelPredictor, cases: Sequence[Case]) -> bool:
-    # then the run will hardly ask the model
-    if predictor.cache is None:
-        return False
-    try:
-        _ask(replace(predictor, cache=predictor.cache.recalling), cases, together=True)
-    except NotRememberedError:
-        return False
-    return True
-
-
-def _ask(predictor: ModelPredictor, cases: Sequence[Case], *, together: bool) -> None:
-    if together:
-        predictor.predict(request for case in cases for request in case.requests)
-        return
-    for case in cases:
-        predictor.predict(case.requests)
+def _ask(predictor: ModelPredictor, cases: Sequence[Case]) -> None:
+    predictor.predict(request for case in cases for request in case.requests)

@@ -42,12 +42,11 @@ Said = list[float | str | Problem]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPredictor:
-    """A model with its name, the steps to it, and what a missing image means.
+    """A model with its name, the steps to it, and what a missing image means."""
 
-    ``caller`` makes the batches; ``cache``, if there is one, takes the replies that are known. ``seed`` decides the
-    order in which the requests of a call reach the model; None keeps the order of the call. ``together`` says whether
-    the run asks about several images at once.
-    """
+    # ``caller`` makes the batches; ``cache``, if there is one, takes the replies that are known. ``seed`` decides the
+    # order in which the requests of a call reach the model; None keeps the order of the call. ``together`` says whether
+    # the run asks about several images at once.
 
     model: object
     name: str

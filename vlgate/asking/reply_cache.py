@@ -35,13 +35,12 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyCache:
-    """A step of the chain to a model: only the items that it has no reply of reach the next one.
+    """A step of the chain to a model: only the items that it has no reply of reach the next one."""
 
-    ``model`` is a digest of everything but the item that a reply depends on. ``opens_images`` is False for a model that
-    reads features of images from files. ``note`` is for the user. If ``asks`` is False, an item without a reply raises
-    NotRememberedError. ``ready`` is called before the model is asked; ``loaded`` says whether the model is there.
-    ``cut`` and ``unsure`` hold ``Prediction.cut`` and ``Prediction.neither`` of remembered replies.
-    """
+    # ``model`` is a digest of everything but the item that a reply depends on. ``opens_images`` is False for a model
+    # that reads features of images from files. ``note`` is for the user. If ``asks`` is False, an item without a reply
+    # raises NotRememberedError. ``ready`` is called before the model is asked; ``loaded`` says whether the model is
+    # there. ``cut`` and ``unsure`` hold ``Prediction.cut`` and ``Prediction.neither`` of remembered replies.
 
     memory: Memory
     identities: Identities

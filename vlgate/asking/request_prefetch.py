@@ -19,10 +19,9 @@ from vlgate.types import Batch, Prediction, Request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchingPredictor:
-    """A ``ModelPredictor`` that also asks the next requests, up to the model's batch size.
+    """A ``ModelPredictor`` that also asks the next requests, up to the model's batch size."""
 
-    ``alone`` holds the requests of calls that raised: they are not prefetched, nor anything with them.
-    """
+    # ``alone`` holds the requests of calls that raised: they are not prefetched, nor anything with them.
 
     predictor: ModelPredictor
     queue: deque[Request]
@@ -63,11 +62,10 @@ def prefetching(predictor: ModelPredictor, batches: Iterable[Batch]) -> Prefetch
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Round:
-    """Requests that are asked together: the ``missing`` ones of a batch, and ``coming`` ones that fill a call.
+    """Requests that are asked together: the ``missing`` ones of a batch, and ``coming`` ones that fill a call."""
 
-    ``start`` is the place in the list of all requests, and ``size`` that of the model's calls, before the round; after
-    it, the round's own ``caller`` has the size.
-    """
+    # ``start`` is the place in the list of all requests, and ``size`` that of the model's calls, before the round;
+    # after it, the round's own ``caller`` has the size.
 
     missing: tuple[Request, ...]
     coming: tuple[Request, ...]
@@ -83,11 +81,10 @@ class Round:
 
 @dataclass(slots=True, kw_only=True)
 class ForeseeingPredictor:
-    """A ``ModelPredictor`` that asks the batches in their order, some rounds ahead.
+    """A ``ModelPredictor`` that asks the batches in their order, some rounds ahead."""
 
-    With ``fills``, a round also takes the coming requests up to the size of a call, as a ``PrefetchingPredictor`` does,
-    and all replies are kept. ``calls`` is the number of calls that the model replies to at a time.
-    """
+    # With ``fills``, a round also takes the coming requests up to the size of a call, as a ``PrefetchingPredictor``
+    # does, and all replies are kept. ``calls`` is the number of calls that the model replies to at a time.
 
     predictor: ModelPredictor
     batches: Sequence[Batch]
@@ -171,7 +168,14 @@ class ForeseeingPredictor:
         predictor = replace(self.predictor, caller=caller)
         replies: Future[Mapping[Request, Prediction]] = Future()
         made = Round(missing=missing, coming=tuple(coming), start=start, size=size, caller=caller, replies=replies)
-        Thread(target=_ask, args=(predictor, made), daemon=True).start()
+
+        def ask() -> None:
+            try:
+                replies.set_result(predictor.predict(made.requests))
+            except BaseException as error:  # noqa: BLE001  # whoever waits for the round raises it
+                replies.set_exception(error)
+
+        Thread(target=ask, daemon=True).start()
         return made
 
     def _forget(self) -> None:
@@ -184,10 +188,3 @@ class ForeseeingPredictor:
 
 def requests_of(batch: Batch) -> Iterable[Request]:
     return (request for case in batch.cases for request in case.requests)
-
-
-def _ask(predictor: ModelPredictor, one: Round) -> None:
-    try:
-        one.replies.set_result(predictor.predict(one.requests))
-    except BaseException as error:  # noqa: BLE001  # whoever waits for the round raises it
-        one.replies.set_exception(error)

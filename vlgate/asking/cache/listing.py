@@ -15,10 +15,10 @@ _ASIDE = "replies-v*-damaged-*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """The replies of one model: their number, their bytes, and the times of the first and the last (seconds).
+    """The replies of one model: their number, their bytes, and the times of the first and the last (seconds)."""
 
-    A file that no run reads, because it is damaged or of another version, has no ``model`` and the time of its change.
-    """
+    # A file that no run reads, because it is damaged or of another version, has no ``model`` and the time of its
+    # change.
 
     model: str
     replies: int

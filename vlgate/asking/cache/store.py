@@ -101,11 +101,10 @@ def unsealed(key: bytes, record: object) -> bytes | None:
 
 
 class Store:
-    """The replies of one folder, whose records may take ``limit`` bytes.
+    """The replies of one folder, whose records may take ``limit`` bytes."""
 
-    ``problems`` holds a sentence for each thing that was wrong, for the user; ``evicted`` counts the replies that were
-    removed to stay within the limit.
-    """
+    # ``problems`` holds a sentence for each thing that was wrong, for the user; ``evicted`` counts the replies that
+    # were removed to stay within the limit.
 
     def __init__(self, folder: Path, limit: int = DEFAULT_SIZE) -> None:
         self.file = folder / NAME

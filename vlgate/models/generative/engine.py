@@ -153,11 +153,10 @@ class Engine:
 
 
 class EncoderDecoder(Engine):
-    """An encoder-decoder of transformers with its processor: Florence-2, BLIP-2 and InstructBLIP with Flan-T5.
+    """An encoder-decoder of transformers with its processor: Florence-2, BLIP-2 and InstructBLIP with Flan-T5."""
 
-    The encoder reads image and prompt, and the decoder writes the reply after its own first tokens. Nothing is kept
-    between two calls: a reply is one pass through the whole network.
-    """
+    # The encoder reads image and prompt, and the decoder writes the reply after its own first tokens. Nothing is kept
+    # between two calls: a reply is one pass through the whole network.
 
     # Encoders with learned positions (BART's in Florence-2) count them from the left.
     padding_side = "right"

@@ -24,10 +24,9 @@ _NO_THOUGHTS = "<think>\n\n</think>\n\n"  # the end of Qwen3's templates if thin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plain:
-    """The prompts of a family without a chat template; ``end`` is what its processor adds after the text.
+    """The prompts of a family without a chat template; ``end`` is what its processor adds after the text."""
 
-    ``special`` is whether the tokenizer adds special tokens, which some processors write by themselves.
-    """
+    # ``special`` is whether the tokenizer adds special tokens, which some processors write by themselves.
 
     question: str
     caption: str

@@ -15,10 +15,9 @@ _UNKNOWN = 0.5
 
 
 class Oracle:
-    """A model that replies with the truths of the tasks that it was prepared with.
+    """A model that replies with the truths of the tasks that it was prepared with."""
 
-    Of an image that shows nothing it knows nothing: all texts tie, and no question has an answer.
-    """
+    # Of an image that shows nothing it knows nothing: all texts tie, and no question has an answer.
 
     decision_threshold = 0.5
     image_names = True

@@ -84,7 +84,7 @@ class Questioner:
             for question in questions:
                 for image in question.images:  # submitted first, so that its questions do not wait for it long
                     if image not in images:
-                        images[image] = threads.submit(partial(self._encoded, image))
+                        images[image] = threads.submit(lambda image=image: data_url(image.load(), self._place))
                 urls = [images[image] for image in question.images]
                 replies[question] = threads.submit(partial(self._reply, question, urls, read))
             for question, reply in replies.items():
@@ -100,9 +100,6 @@ class Questioner:
         if broken:
             raise broken[0]
 
-    def _encoded(self, image: LazyImage) -> str:
-        return data_url(image.load(), self._place)
-
     def _reply(self, question: Question, images: Sequence[Future[str]], read: Callable[[Body], Outcome]) -> Outcome:
         body = self._dialect.body([image.result() for image in images], question.text, scored=question.scored)
         try:
@@ -114,11 +111,10 @@ class Questioner:
 
 
 class DaemonThreads:
-    """At most ``most`` daemon threads, which start jobs in the order in which they are submitted.
+    """At most ``most`` daemon threads, which start jobs in the order in which they are submitted."""
 
-    Python waits for the threads of ``concurrent.futures`` at exit. A request that hangs would delay the exit by its
-    timeout and all its retries; daemon threads do not.
-    """
+    # Python waits for the threads of ``concurrent.futures`` at exit. A request that hangs would delay the exit by its
+    # timeout and all its retries; daemon threads do not.
 
     def __init__(self, most: int) -> None:
         self._most = most

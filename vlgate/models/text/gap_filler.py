@@ -32,13 +32,17 @@ class _Draft:
     filled: tuple[int, ...] = ()
     likely: float = 0.0
 
+    def grown(self, token: int, likely: float) -> _Draft:
+        row, filled = (*self.row[: self.first], token, *self.row[self.first + 1 :]), (*self.filled, token)
+        likely += self.likely
+        return replace(self, row=row, first=self.first + 1, masked=self.masked - 1, filled=filled, likely=likely)
+
 
 class MaskedFiller:
-    """Fills gaps with the tokens that a masked language model finds most probable together.
+    """Fills gaps with the tokens that a masked language model finds most probable together."""
 
-    The probability of several tokens is their joint one by the chain rule: the first one is predicted while the others
-    are masked, the next one with the first in its place. A beam search keeps the best ``top`` beginnings.
-    """
+    # The probability of several tokens is their joint one by the chain rule: the first one is predicted while the
+    # others are masked, the next one with the first in its place. A beam search keeps the best ``top`` beginnings.
 
     def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str) -> None:
         self.fingerprint = fingerprint
@@ -82,7 +86,7 @@ class MaskedFiller:
             batch = [drafts[place] for place in places]
             for draft, likely, tokens in zip(batch, *self._best(batch, top), strict=True):
                 beam = beams.setdefault((draft.gap, len(draft.filled) + draft.masked), [])
-                beam += [_filled(draft, token, one) for token, one in zip(tokens, likely, strict=True) if one > -1e30]
+                beam += [draft.grown(token, one) for token, one in zip(tokens, likely, strict=True) if one > -1e30]
         return [one for beam in beams.values() for one in sorted(beam, key=lambda one: -one.likely)[:top]]
 
     def _best(self, batch: Sequence[_Draft], top: int) -> tuple[list[list[float]], list[list[int]]]:
@@ -98,17 +102,6 @@ class MaskedFiller:
             allowed = torch.where(begins[:, None], self._begins, self._inside)
             best = likely.masked_fill(~allowed, -torch.inf).topk(min(top, likely.shape[1]), dim=1)
         return best.values.cpu().tolist(), best.indices.cpu().tolist()
-
-
-def _filled(draft: _Draft, token: int, likely: float) -> _Draft:
-    return replace(
-        draft,
-        row=(*draft.row[: draft.first], token, *draft.row[draft.first + 1 :]),
-        first=draft.first + 1,
-        masked=draft.masked - 1,
-        filled=(*draft.filled, token),
-        likely=draft.likely + likely,
-    )
 
 
 def _allowed(model: Any, tokenizer: Any) -> tuple[torch.Tensor, torch.Tensor]:
