@@ -5,15 +5,16 @@ import time
 
 import numpy as np
 import pytest
+from builders import image, task_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor, score
 from vlgate.asking.request_prefetch import ForeseeingPredictor, prefetching
-from vlgate.types import Batch, Case, LazyImage, Match, Task
+from vlgate.types import Batch, Case, Match
 
-IMAGES = [LazyImage(key=f"{number}.jpg", load=lambda: None) for number in range(3)]
+IMAGES = [image(f"{number}.jpg") for number in range(3)]
 
 
 def batches_of(texts, per_case, per_batch):
@@ -21,7 +22,7 @@ def batches_of(texts, per_case, per_batch):
     requests = [Match(image=IMAGES[len(text) % 3], text=text) for text in texts]
     some = [tuple(requests[at : at + per_case]) for at in range(0, len(requests), per_case)]
     cases = tuple(Case(id=str(i), requests=one, truths=(True,) * len(one)) for i, one in enumerate(some))
-    task = Task(id="x/y", capability="foil", shape="pair", cases=cases)
+    task = task_of(cases)
     places = range(len(cases))
     return [Batch(task=task, positions=tuple(places[at : at + per_batch])) for at in places[::per_batch]]
 

@@ -2,20 +2,16 @@
 
 import numpy as np
 import pytest
+from builders import image, task_of
 
 from vlgate.asking.batching import Caller
 from vlgate.asking.predictor import ModelPredictor, score
 from vlgate.asking.request_prefetch import prefetching
-from vlgate.types import Batch, Case, LazyImage, Match, Task
+from vlgate.types import Batch, Case, Match
 
-IMAGE = LazyImage(key="1.jpg", load=lambda: None)
+IMAGE = image("1.jpg")
 TEXTS = "abcdefgh"
-TASK = Task(
-    id="x/y",
-    capability="foil",
-    shape="pair",
-    cases=tuple(Case(id=text, requests=(Match(image=IMAGE, text=text),), truths=(True,)) for text in TEXTS),
-)
+TASK = task_of([Case(id=text, requests=(Match(image=IMAGE, text=text),), truths=(True,)) for text in TEXTS])
 BATCHES = [Batch(task=TASK, positions=(i,)) for i in range(len(TEXTS))]
 
 
@@ -81,19 +77,9 @@ def test_a_model_that_always_raises_fails_each_batch_at_one_more_call_for_every_
 
 
 def test_all_tasks_ask_about_an_image_in_one_call():
-    images = [LazyImage(key=f"{number}.jpg", load=lambda: None) for number in range(3)]
-    tasks = [
-        Task(
-            id=f"x/{name}",
-            capability="foil",
-            shape="pair",
-            cases=tuple(
-                Case(id=image.key, requests=(Match(image=image, text=f"{name}{image.key[0]}"),), truths=(True,))
-                for image in images
-            ),
-        )
-        for name in "abc"
-    ]
+    asked_of = [[Match(image=image(f"{n}.jpg"), text=f"{name}{n}") for n in range(3)] for name in "abc"]
+    cases = [[Case(id=one.text, requests=(one,), truths=(True,)) for one in some] for some in asked_of]
+    tasks = [task_of(some, f"x/{some[0].id}") for some in cases]
     calls = []
 
     class Model:
