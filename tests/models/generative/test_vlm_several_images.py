@@ -100,12 +100,12 @@ def test_a_template_or_processor_of_one_image_is_refused():
 @pytest.mark.parametrize("ignored", [0, 1])
 def test_a_model_that_does_not_look_at_one_of_the_images_is_refused(ignored, monkeypatch):
     engine = Engine(*family("llava"))
-    inputs = engine._reader.inputs
+    inputs = engine.inputs
 
     def blind(prompts):
         return inputs([((shown[1 - ignored],) * 2, prompt) for shown, prompt in prompts])
 
-    monkeypatch.setattr(engine._reader, "inputs", blind)
+    monkeypatch.setattr(engine, "inputs", blind)
     which = ("first", "second")[ignored]
     with pytest.raises(ModelLoadError, match=f"^x cannot be asked .*does not depend on the {which} image"):
         check_several(engine, "x", "float32")

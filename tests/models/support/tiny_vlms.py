@@ -128,7 +128,7 @@ def of_group(group):
 
 FAMILIES, WHOLE, NEWER = (of_group(group) for group in ("families", "whole", "newer"))
 KIN = of_group("kin") | of_group("shared")
-qwen3_vl = FAMILIES["qwen3_vl"]
+qwen2_vl, qwen3_vl = KIN["qwen2_vl"], FAMILIES["qwen3_vl"]
 
 
 def llava(*, template=True):

@@ -19,7 +19,7 @@ Reply = tuple[Asked, tuple[int, ...]]
 _REFUSED = frozenset({"udop", "pix2struct", "fuyu", "git", "kosmos-2", "kosmos-2.5", "idefics"})
 
 
-class Engine:
+class Engine(PromptReader):
     """A model of transformers with its processor."""
 
     padding_side = "left"
@@ -36,11 +36,7 @@ class Engine:
         tokenizer.padding_side = self.padding_side
         if tokenizer.pad_token is None:
             tokenizer.pad_token = tokenizer.eos_token
-        self._model = model
-        self._processor = processor
-        self._filler = int(tokenizer.pad_token_id or 0)
-        self._reader = PromptReader(model, processor, filler=self._filler)
-        self.prompter = self._reader.prompter
+        super().__init__(model, processor, filler=int(tokenizer.pad_token_id or 0))
         listed = getattr(model.generation_config, "eos_token_id", None)
         ends = {tokenizer.eos_token_id, *(listed if isinstance(listed, list) else [listed])} - {None}
         self._ends = sorted(map(int, ends))
@@ -55,7 +51,7 @@ class Engine:
         owners = [place for place, some in enumerate(images) for _ in some]
         shown = [image for some in images for image in some]
         try:
-            check_prepared(error, shown, lambda image: self._reader.processed([[image]], [prompt]))
+            check_prepared(error, shown, lambda image: self.processed([[image]], [prompt]))
         except NoReplyError as refused:
             reasons = {owners[place]: why for place, why in refused.reasons.items()}
             raise NoReplyError(reasons, str(refused), reasons) from error
@@ -72,7 +68,7 @@ class Engine:
 
     def _next(self, prompts: Sequence[Asked]) -> Any:
         """The log-probabilities of the next token, shape (n, vocabulary)."""
-        return self._reader.read(prompts).next
+        return self.read(prompts).next
 
     def likelihoods(self, wanted: Sequence[Reply], *, ended: bool = False) -> FloatArray:
         """The log-likelihoods of replies, in nats, shape (n,); with ``ended``, of replies that end there."""
@@ -95,7 +91,7 @@ class Engine:
     def _scorer(self, prompts: Sequence[Asked], ends: Sequence[int]) -> Callable[[Sequence[Reply]], list[float]]:
         """Read the prompts; return a function that scores replies to them, which one of ``ends`` must follow."""
         place = {prompt: row for row, prompt in enumerate(prompts)}
-        state = self._reader.read(prompts)
+        state = self.read(prompts)
 
         def likely(some: Sequence[Reply]) -> list[float]:
             here = select(state, [place[prompt] for prompt, _ in some])
@@ -106,7 +102,7 @@ class Engine:
     def generate(self, prompts: Sequence[Asked], most: int) -> list[str]:
         if not prompts:
             return []
-        return self._written(self._reader.inputs(prompts), most)
+        return self._written(self.inputs(prompts), most)
 
     def generate_without_image(self, texts: Sequence[str], most: int) -> list[str]:
         if not texts:
@@ -135,7 +131,7 @@ class Engine:
         """A reply's log-likelihood by the library's own ``generate``: alone, one token at a time."""
         import torch
 
-        inputs, start = self._begun(self._reader.inputs([asked]))
+        inputs, start = self._begun(self.inputs([asked]))
         inputs["prefix_allowed_tokens_fn"] = lambda _, so_far: [reply[len(so_far) - start]]
         settings = self._greedy(max_new_tokens=len(reply), output_logits=True, return_dict_in_generate=True)
         with torch.inference_mode():
@@ -197,7 +193,7 @@ class EncoderDecoder(Engine):
 
         longest = max(len(reply) for _, reply in some)
         rows = [[*self._begin, *reply, *[self._filler] * (longest - len(reply))] for _, reply in some]
-        inputs = self._reader.inputs([asked for asked, _ in some])
+        inputs = self.inputs([asked for asked, _ in some])
         return self._model(**inputs, decoder_input_ids=torch.tensor(rows, device=self._model.device)).logits
 
     def _begun(self, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], int]:

@@ -172,11 +172,8 @@ class PromptReader:
 
     def read(self, prompts: Sequence[Asked]) -> State:
         images = list(dict.fromkeys(image for image, _ in prompts))
-        if self._shares and len(images) < len(prompts):
-            shared = self._read_shared(images, prompts)
-            if shared is not None:
-                return shared
-        return read(self._model, self.inputs(prompts))
+        shared = self._read_shared(images, prompts) if self._shares and len(images) < len(prompts) else None
+        return read(self._model, self.inputs(prompts)) if shared is None else shared
 
     def _read_shared(self, images: Sequence[Shown], prompts: Sequence[Asked]) -> State | None:
         """Read each image with the prompts' common head, and continue with each text."""

@@ -38,78 +38,6 @@ class Question:
     scored: bool = False
 
 
-class Questioner:
-    """Asks a service; ``names`` are the names of the models that replied."""
-
-    def __init__(self, place: Place, endpoint: Endpoint, dialect: Dialect) -> None:
-        self.names = {dialect.answers_as} - {""}
-        self._place = place
-        self._endpoint = endpoint
-        self._dialect = dialect
-        # A call is repeated without the requests that have no reply. The other replies are kept: they cost money.
-        self._kept: dict[Question, Outcome] = {}
-
-    def replies(self, asked: Sequence[Question], read: Callable[[Body], Outcome]) -> list[Reply]:
-        distinct = list(dict.fromkeys(asked))
-        if not self._kept.keys() >= set(distinct):
-            self._ask(distinct, read)
-        found = [self._kept[question] for question in asked]
-        problem = next((reply for reply in found if isinstance(reply, Problem)), None)
-        if problem is None:
-            self._kept = {}
-            return [reply for reply in found if not isinstance(reply, Problem)]
-        self._kept = {question: reply for question, reply in self._kept.items() if reply != problem}
-        raise NoReplyError([place for place, reply in enumerate(found) if reply == problem], problem.why)
-
-    def refuses_two(self) -> str:
-        """Ask about two images in one request; return why the service gives no reply."""
-        from PIL import Image
-
-        url = data_url(Image.new("RGB", (64, 64), "white"), self._place)
-        text = "Are both images white? Answer yes or no."
-        try:
-            self._endpoint.ask(self._dialect.body([url, url], text))
-        except ServiceError as error:
-            return str(error)
-        return ""
-
-    def _ask(self, questions: Sequence[Question], read: Callable[[Body], Outcome]) -> None:
-        """Ask all questions in parallel, and keep the replies even if an image cannot be decoded."""
-        threads = DaemonThreads(self._place.concurrency)
-        images: dict[LazyImage, Future[str]] = {}
-        replies: dict[Question, Future[Outcome]] = {}
-        broken: list[ImageError] = []
-        self._kept = {}
-        try:
-            for question in questions:
-                for image in question.images:  # submitted first, so that its questions do not wait for it long
-                    if image not in images:
-                        images[image] = threads.submit(lambda image=image: data_url(image.load(), self._place))
-                urls = [images[image] for image in question.images]
-                replies[question] = threads.submit(partial(self._reply, question, urls, read))
-            for question, reply in replies.items():
-                try:
-                    self._kept[question] = reply.result()
-                except ImageError as error:
-                    broken.append(error)
-        except KeyboardInterrupt:
-            self._endpoint.stop()
-            raise
-        finally:
-            threads.close()
-        if broken:
-            raise broken[0]
-
-    def _reply(self, question: Question, images: Sequence[Future[str]], read: Callable[[Body], Outcome]) -> Outcome:
-        body = self._dialect.body([image.result() for image in images], question.text, scored=question.scored)
-        try:
-            reply = self._endpoint.ask(body)
-        except ServiceError as error:
-            return Problem(why=str(error))
-        self.names.update({name_of(reply)} - {""})
-        return read(reply)
-
-
 class DaemonThreads:
     """At most ``most`` daemon threads, which start jobs in the order in which they are submitted."""
 
@@ -165,7 +93,10 @@ class Served:
         self.fingerprint = f"{place.url} {place.name} {dialect.answers_as} {images} {asked}"
         self._place = place
         self._dialect = dialect
-        self._questioner = Questioner(place, endpoint, dialect)
+        self._endpoint = endpoint
+        self._names = {dialect.answers_as} - {""}
+        # A call is repeated without the requests that have no reply. The other replies are kept: they cost money.
+        self._kept: dict[Question, Outcome] = {}
         self._scores = self._absent = self._weak = 0
         self.neither: set[Match] = set()
         self._text_of = partial(text_of, max_tokens=place.max_tokens)
@@ -191,16 +122,15 @@ class Served:
             parts.append("images are sent as JPEG")
         if self._place.size:
             parts.append(f"images are scaled down to at most {self._place.size} pixels per side")
-        names = self._questioner.names
-        if names - {self._place.name}:
-            parts.append(f"the service replies as {', '.join(sorted(names))}")
+        if self._names - {self._place.name}:
+            parts.append(f"the service replies as {', '.join(sorted(self._names))}")
         return "; ".join(parts)
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         scored, read = self._dialect.logprobs, first_word if self._dialect.logprobs else self._yes_or_no
         asked = [Question((pair.image,), _on_one_line(VQASCORE.format(pair.text)), scored) for pair in pairs]
         scores = []
-        for pair, reply in zip(pairs, self._questioner.replies(asked, read), strict=True):
+        for pair, reply in zip(pairs, self._replies(asked, read), strict=True):
             if isinstance(reply, FirstWord):
                 scores.append(reply.yes or 0.0)
                 self._scores += 1
@@ -223,15 +153,71 @@ class Served:
     def _written(self, questions: Sequence[Ask | Compare], images: Iterable[tuple[LazyImage, ...]]) -> list[str]:
         texts = map(_on_one_line, map(choice_question, questions))
         asked = [Question(shown, text) for shown, text in zip(images, texts, strict=False)]
-        return [str(reply) for reply in self._questioner.replies(asked, self._text_of)]
+        return [str(reply) for reply in self._replies(asked, self._text_of)]
 
     def check_compare(self) -> None:
-        refused = self._questioner.refuses_two()
-        if refused:
+        from PIL import Image
+
+        url = data_url(Image.new("RGB", (64, 64), "white"), self._place)
+        try:
+            self._endpoint.ask(self._dialect.body([url, url], "Are both images white? Answer yes or no."))
+        except ServiceError as error:
             raise ModelLoadError(
                 f"openai: {self._place.name!r} at {self._place.url} does not take two images in one request "
-                f"({refused}); allow more (vLLM: --limit-mm-per-prompt), or leave out --ask=together"
-            )
+                f"({error}); allow more (vLLM: --limit-mm-per-prompt), or leave out --ask=together"
+            ) from None
+
+    def _replies(self, asked: Sequence[Question], read: Callable[[Body], Outcome]) -> list[Reply]:
+        distinct = list(dict.fromkeys(asked))
+        if not self._kept.keys() >= set(distinct):
+            self._ask(distinct, read)
+        found = [self._kept[question] for question in asked]
+        problem = next((reply for reply in found if isinstance(reply, Problem)), None)
+        if problem is None:
+            self._kept = {}
+            return [reply for reply in found if not isinstance(reply, Problem)]
+        self._kept = {question: reply for question, reply in self._kept.items() if reply != problem}
+        raise NoReplyError([place for place, reply in enumerate(found) if reply == problem], problem.why)
+
+    def _ask(self, questions: Sequence[Question], read: Callable[[Body], Outcome]) -> None:
+        """Ask all questions in parallel, and keep the replies even if an image cannot be decoded."""
+
+        def encoded(image: LazyImage) -> str:
+            return data_url(image.load(), self._place)
+
+        threads = DaemonThreads(self._place.concurrency)
+        images: dict[LazyImage, Future[str]] = {}
+        replies: dict[Question, Future[Outcome]] = {}
+        broken: list[ImageError] = []
+        self._kept = {}
+        try:
+            for question in questions:
+                for image in question.images:  # submitted first, so that its questions do not wait for it long
+                    if image not in images:
+                        images[image] = threads.submit(partial(encoded, image))
+                urls = [images[image] for image in question.images]
+                replies[question] = threads.submit(partial(self._reply, question, urls, read))
+            for question, reply in replies.items():
+                try:
+                    self._kept[question] = reply.result()
+                except ImageError as error:
+                    broken.append(error)
+        except KeyboardInterrupt:
+            self._endpoint.stop()
+            raise
+        finally:
+            threads.close()
+        if broken:
+            raise broken[0]
+
+    def _reply(self, question: Question, images: Sequence[Future[str]], read: Callable[[Body], Outcome]) -> Outcome:
+        body = self._dialect.body([image.result() for image in images], question.text, scored=question.scored)
+        try:
+            reply = self._endpoint.ask(body)
+        except ServiceError as error:
+            return Problem(why=str(error))
+        self._names.update({name_of(reply)} - {""})
+        return read(reply)
 
 
 def _on_one_line(text: str) -> str:
