@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vlgate.asking.batching import Asking, Call, Caller, Problem
 from vlgate.asking.items import Ordered, hashed_order, images_in, with_images_in
-from vlgate.types import Ask, Compare, LazyImage, Match, images_of
+from vlgate.types import Ask, Compare, LazyImage, Match, images_of, text_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -25,12 +25,8 @@ Reply = TypeVar("Reply")
 
 def keys_of(requests: Sequence[Match | Ask | Compare], texts: Mapping[str, Hashable]) -> list[Hashable]:
     """What each request is to a model apart from its images; ``texts`` holds the keys of ``text_keys``."""
-    return [
-        texts.get(one.text, one.text)
-        if isinstance(one, Match)
-        else (texts.get(one.question, one.question), one.choices)
-        for one in requests
-    ]
+    keys = [texts.get(text, text) for text in map(text_of, requests)]
+    return [key if isinstance(one, Match) else (key, one.choices) for one, key in zip(requests, keys, strict=True)]
 
 
 def asked_the_same(requests: Sequence[Match | Ask | Compare], keys: Sequence[Hashable]) -> set[LazyImage]:

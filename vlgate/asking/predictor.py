@@ -209,9 +209,7 @@ class ModelPredictor:
             scores=numbers([reply if isinstance(reply, float) else None for reply in said]),
             accepted=accepts,
             answers=texts if texts.count(None) < len(texts) else (),
-            problems={
-                place: (reply.why, reply.skipped or (reply.missing and skips)) for place, reply in problems.items()
-            },
+            problems={place: (one.why, one.skipped or (one.missing and skips)) for place, one in problems.items()},
             cut={place for place in answered if truncated and _cut(truncated, requests[place])},
             neither={place for place in answered if requests[place] in neither},
         )

@@ -91,10 +91,7 @@ def said(found: Acuity) -> str:
         return found.word
     low, high = found.interval
     hard, easy = ("the hard end", "the easy end")[:: 1 if found.about.smaller_is_better else -1]
-    ends = (
-        f"{low:.3g}" if low is not None else f"beyond {hard}",
-        f"{high:.3g}" if high is not None else f"beyond {easy}",
-    )
+    ends = [f"beyond {side}" if end is None else f"{end:.3g}" for end, side in ((low, hard), (high, easy))]
     return f"{found.level:.3g} {found.about.unit} ({ends[0]} to {ends[1]})"
 
 

@@ -119,18 +119,13 @@ def corrected(decisions: Sequence[Decision], correction: Correction) -> tuple[De
         return tuple(decisions)
     scaled = np.array([_scaled(decisions[place]) for place in failed])
     kept = stays(np.concatenate([scaled, np.full(family - len(failed), np.inf)])[None], correction)[0]
-    doubted = {place for place, keep in zip(failed, kept.tolist(), strict=False) if not keep}
-    return tuple(
-        replace(
-            one,
-            outcome="inconclusive",
-            why=f"{one.why}; but p = {one.p:.2g} may be chance in one of {family} gates "
-            f"(fail_correction = {correction}, after {NAMES[correction]})",
-        )
-        if place in doubted
-        else one
-        for place, one in enumerate(decisions)
-    )
+    doubted = [place for place, keep in zip(failed, kept.tolist(), strict=False) if not keep]
+    by = f"(fail_correction = {correction}, after {NAMES[correction]})"
+    found = list(decisions)
+    for place in doubted:
+        why = f"{found[place].why}; but p = {found[place].p:.2g} may be chance in one of {family} gates {by}"
+        found[place] = replace(found[place], outcome="inconclusive", why=why)
+    return tuple(found)
 
 
 def stays(scaled: FloatArray, correction: Correction) -> NDArray[np.bool_]:

@@ -102,10 +102,8 @@ def grad_cams(pairs: Sequence[Match], encoders: Encoders) -> list[Attended]:
         maps = _maps(some, encoders, encoders.grid)
         if maps is None:
             return []
-        found += [
-            _attended(pair.text, np.array(grid), frames[pair.image], GRAD_CAM)
-            for pair, grid in zip(some, maps, strict=True)
-        ]
+        for pair, grid in zip(some, maps, strict=True):
+            found.append(_attended(pair.text, np.array(grid), frames[pair.image], GRAD_CAM))
     return found
 
 

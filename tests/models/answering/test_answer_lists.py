@@ -52,21 +52,6 @@ def test_choices_that_are_one_answer_of_the_model_tie(gray, reply):
     assert answers.note == ""
 
 
-@pytest.mark.parametrize(
-    ("choice", "answer"),
-    [("Yes.", "yes"), ("two", "two"), ("Two", "two"), ("a lot", "a lot"), ("the left", "left"), ("a no", "no")],
-)
-def test_a_choice_is_known_by_its_words(choice, answer):
-    for sign, wins in ((1, choice), (-1, "gray")):
-        found = choose(AnswerList(ANSWERS, "restricted"), sign * row(gray=0.0, **{answer: 1.0}), asked("gray", choice))
-        assert found == [wins]
-
-
-def test_a_number_is_known_as_a_word_if_the_list_has_digits():
-    answers = AnswerList(("1", "2"), "restricted")
-    assert choose(answers, np.array([[0.0, 1.0]]), asked("one", "two")) == ["two"]
-
-
 def test_choices_that_the_model_cannot_give_are_counted_and_never_guessed():
     answers = AnswerList(ANSWERS, "restricted")
     assert answers.note == ""
@@ -83,12 +68,6 @@ def test_open_answers_ignore_the_choices():
     assert answers.note == ""
     assert answers.fingerprint != AnswerList(ANSWERS, "restricted").fingerprint
     assert answers.fingerprint == AnswerList(ANSWERS, "open").fingerprint
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_score_that_is_not_finite(bad):
-    with pytest.raises(ModelReplyError, match="not finite"):
-        choose(AnswerList(ANSWERS, "restricted"), row(left=bad), asked("no", "left"))
 
 
 @pytest.mark.parametrize(("name", "text"), [

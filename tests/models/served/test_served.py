@@ -7,7 +7,7 @@ import pytest
 from chat_server import KEY, asked_of, image, model_of, ok, pairs, problem, refused
 from PIL import Image
 
-from vlgate.errors import ImageError, ModelLoadError, NoReplyError
+from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.generative.prompts import VQASCORE
 from vlgate.models.served.adapter import workers
 from vlgate.types import Answerer, Ask, Compare, Comparer, LazyImage, Match, Matcher
@@ -284,18 +284,3 @@ def test_a_question_without_a_reply_costs_itself_only(chat):
         model.compare([compare(RED, BLUE), compare(RED, BLUE, GREEN)])
     assert caught.value.positions == {1}
     assert model.compare([compare(RED, BLUE)]) == ["first"]
-
-
-def test_an_answer_that_is_cut_off_names_the_limit(chat):
-    model = model_of(chat, "?max_tokens=8&logprobs=0")
-    chat.say = lambda _: ok("the image on th", finish="length")
-    with pytest.raises(NoReplyError, match=r"cut off at max_tokens=8: .*write \?max_tokens=64 after the model's name"):
-        model.compare([compare(RED, BLUE)])
-
-
-def test_an_image_that_cannot_be_decoded_is_an_error_of_the_image(chat):
-    def broken():
-        raise ImageError("x", "it is broken", "fetch it")
-
-    with pytest.raises(ImageError, match="broken"):
-        model_of(chat).compare([compare(RED, LazyImage(key="x", load=broken))])

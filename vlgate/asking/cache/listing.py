@@ -45,10 +45,8 @@ def listed(folder: Path, begins: str = "") -> list[Kept]:
             rows = opened.execute(asked).fetchall()
     except sqlite3.Error as error:
         raise _unusable(folder / NAME, error) from None
-    found = [
-        Kept(model=name.decode(errors="replace"), replies=n, size=size, oldest=oldest, newest=newest)
-        for name, n, size, oldest, newest in rows
-    ]
+    names = ("model", "replies", "size", "oldest", "newest")
+    found = [Kept(**dict(zip(names, (row[0].decode(errors="replace"), *row[1:]), strict=True))) for row in rows]
     return sorted((one for one in found if one.model.startswith(begins)), key=lambda one: (-one.size, one.model))
 
 

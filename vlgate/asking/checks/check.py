@@ -92,14 +92,8 @@ def compare(
         could = sum(_could_change(case, rounds, largest) for case in whole)
         why = f"{why}; such differences are within rounding, and could change {could} of {len(whole)} verdicts"
     n = len(scores) + len(pairs)
-    return Check(
-        name=name,
-        outcome="suspect" if suspect else "ok",
-        why=why,
-        n=n,
-        share=1 - (changed + turned) / n,
-        largest=largest,
-    )
+    share = 1 - (changed + turned) / n
+    return Check(name=name, outcome="suspect" if suspect else "ok", why=why, n=n, share=share, largest=largest)
 
 
 def _problem(requests: Iterable[Request], rounds: Sequence[Replies]) -> str:

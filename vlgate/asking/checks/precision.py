@@ -49,14 +49,9 @@ def check_precision(
         f"({lost} right in float32 only, {won} right in {asked} only), an estimated {low:.1%} to {high:.1%} of all "
         f"cases; scores differ by at most {largest:.3g}"
     )
-    return Check(
-        name=NAME,
-        outcome="suspect" if changed else "ok",
-        why=f"{why}; use plain float32 if a figure is close to its threshold" if changed else why,
-        n=len(both),
-        share=1 - len(changed) / len(both),
-        largest=largest,
-    )
+    why += "; use plain float32 if a figure is close to its threshold" if changed else ""
+    n, share, outcome = len(both), 1 - len(changed) / len(both), "suspect" if changed else "ok"
+    return Check(name=NAME, outcome=outcome, why=why, n=n, share=share, largest=largest)
 
 
 def drawn(tasks: Sequence[Task], ties: Ties, seed: int) -> list[Batch]:

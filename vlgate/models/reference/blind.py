@@ -74,14 +74,7 @@ class Blind:
         self._answers.clear()
         for task in sorted(tasks, key=lambda task: task.id, reverse=True):
             if task.together:  # this model sees none of the images, and is asked about the first
-                cases = [
-                    replace(
-                        case,
-                        requests=tuple(_first_asked(one) if isinstance(one, Compare) else one for one in case.requests),
-                    )
-                    for case in task.cases
-                ]
-                task = replace(task, cases=tuple(cases))  # noqa: PLW2901
+                task = replace(task, cases=tuple(map(_about_the_first, task.cases)))  # noqa: PLW2901
             for learnt, folds, judged in self._parts(task):
                 self._scores.update(item for item in _match_scores(learnt, folds) if item[0][0] in judged)
                 self._answers.update(item for item in _answers(learnt, folds) if item[0][0] in judged)
@@ -124,6 +117,11 @@ class Blind:
 
     def compare(self, questions: Sequence[Compare]) -> list[str]:
         return self.answer([_first_asked(question) for question in questions])
+
+
+def _about_the_first(case: Case) -> Case:
+    asked = tuple(_first_asked(one) if isinstance(one, Compare) else one for one in case.requests)
+    return replace(case, requests=asked)
 
 
 def _first_asked(request: Compare) -> Ask:

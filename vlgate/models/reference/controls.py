@@ -64,12 +64,8 @@ class Constant:
         return np.zeros(len(pairs))
 
     def answer(self, questions: Sequence[Ask | Compare]) -> list[str]:
-        return [
-            next((choice for choice in question.choices if choice.casefold() == "yes"), question.choices[0])
-            if question.choices
-            else "yes"
-            for question in questions
-        ]
+        offered = [question.choices or ("yes",) for question in questions]
+        return [next((one for one in choices if one.casefold() == "yes"), choices[0]) for choices in offered]
 
     compare = answer
 

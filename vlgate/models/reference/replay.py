@@ -182,13 +182,8 @@ class Replay:
 
     def __init__(self, file: Path, replies: Replies, fingerprint: str) -> None:
         self._file = file
-        self._replies = replace(
-            replies,
-            scores=_also_by_key(replies.scores),
-            accepted=_also_by_key(replies.accepted),
-            answers=_also_by_key(replies.answers),
-            compared=_also_by_key(replies.compared),
-        )
+        by_image = ("scores", "accepted", "answers", "compared")
+        self._replies = replace(replies, **{name: _also_by_key(getattr(replies, name)) for name in by_image})
         self.fingerprint = fingerprint
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:

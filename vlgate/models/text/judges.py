@@ -208,10 +208,8 @@ def similarity(weights: str, device: str = "cpu", *, folder: Path = Path(), dtyp
     source = pretrained(weights, folder)
     place = folder_of(source)
     first = _first_module(source, place)
-    load_model(
-        transformers.AutoModel, replace(source, location=str(first), local=True), device="cpu", dtype=dtype,
-        may_miss=_POOLER,
-    )  # fmt: skip
+    of_first = replace(source, location=str(first), local=True)
+    load_model(transformers.AutoModel, of_first, device="cpu", dtype=dtype, may_miss=_POOLER)
     settings = {"dtype": dtype, "use_safetensors": any(first.glob("*.safetensors"))}
     try:
         with no_bars():
