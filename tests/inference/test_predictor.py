@@ -1,9 +1,11 @@
 import math
 from collections import Counter
 from hashlib import sha256
+from itertools import permutations
 
 import numpy as np
 import pytest
+from builders import task_of
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
@@ -147,7 +149,7 @@ def test_neither_the_order_of_the_requests_nor_the_size_of_the_batches_changes_a
 def test_the_requests_of_a_batch_of_cases_are_asked_once_even_if_cases_share_them():
     true, false, other = (match(A, text) for text in ("true", "false", "other"))
     cases = tuple(Case(id=foil.text, requests=(true, foil), truths=(True, False)) for foil in (false, other, false))
-    task = Task(id="x/y", capability="foil", shape="pair", cases=cases)
+    task = task_of(cases)
     model = Matcher()
     assert set(score(scorer(model), Batch(task=task, positions=(0, 1)))) == {true, false, other}
     assert Counter(item.text for _, item in model.asked) == {"true": 1, "false": 1, "other": 1}
@@ -333,18 +335,15 @@ def test_a_reader_matches_by_how_plausible_the_text_is_and_never_looks():
     assert model.asked == [("read", "odd"), ("read", "likely")]
 
 
-def test_a_matcher_answers_with_the_choice_that_fits_best_wherever_it_stands():
-    model = fixed({"where? left": 0.2, "where? right": 0.9, "where? above": 0.1})
-    for choices in (("left", "right", "above"), ("right", "above", "left")):
+@pytest.mark.parametrize(("scores", "answer"), [
+    ((0.2, 0.9, 0.1), "right"), ((0.9, 0.9, 0.1), None), ((0.1, 0.9, 0.1), "right"),
+])  # fmt: skip
+def test_a_matcher_answers_with_the_one_choice_that_fits_best_wherever_it_stands(scores, answer):
+    names = ("left", "right", "above")
+    model = fixed({f"where? {name}": one for name, one in zip(names, scores, strict=True)})
+    for choices in permutations(names):
         [prediction] = scorer(model).predict([ask(A, "where?", *choices)]).values()
-        assert (prediction.answer, prediction.score) == ("right", None)
-
-
-def test_choices_that_tie_are_not_an_answer_rather_than_the_first():
-    model = fixed({"where? left": 0.9, "where? right": 0.9, "where? above": 0.1})
-    for choices in (("left", "right", "above"), ("right", "left", "above")):
-        [prediction] = scorer(model).predict([ask(A, "where?", *choices)]).values()
-        assert (prediction.answer, prediction.problem) == (None, None)
+        assert (prediction.answer, prediction.score, prediction.problem) == (answer, None, None)
 
 
 @pytest.mark.parametrize("capability", ["invariance", "directional"])
@@ -367,12 +366,6 @@ def test_an_answerer_that_cannot_tell_yes_from_no_gives_no_score():
     assert [one.problem for one in found.values()] == ["the answers yes and no are equally likely"]
 
 
-def test_a_tie_below_the_best_choice_changes_nothing():
-    model = fixed({"where? left": 0.1, "where? right": 0.9, "where? above": 0.1})
-    [prediction] = scorer(model).predict([ask(A, "where?", "left", "right", "above")]).values()
-    assert prediction.answer == "right"
-
-
 def test_a_matcher_asks_a_choice_that_questions_share_once():
     model = Matcher()
     asked = [ask(A, "where?", "left", "right"), ask(A, "where?", "right", "above")]
@@ -385,20 +378,14 @@ def test_a_matcher_cannot_answer_without_choices():
     assert "without choices" in prediction.problem
 
 
-@pytest.mark.parametrize(("reply", "accepted"), [(0.4, False), (0.5, False), (math.nextafter(0.5, 1), True), (1, True)])
-def test_a_score_exactly_at_the_decision_threshold_is_a_no(reply, accepted):
+@pytest.mark.parametrize(("threshold", "reply", "accepted"), [
+    (0.5, 0.4, False), (0.5, 0.5, False), (0.5, math.nextafter(0.5, 1), True), (0.5, 1, True), (0, 0.1, True),
+    (0, -0.1, False), (None, 0.1, None),
+])  # fmt: skip
+def test_a_score_exactly_at_the_decision_threshold_is_a_no(threshold, reply, accepted):
     model = fixed({"one": reply})
-    model.decision_threshold = 0.5
+    model.decision_threshold = threshold
     assert scorer(model).predict([match(A, "one")])[match(A, "one")].accepted is accepted
-
-
-def test_a_threshold_of_zero_is_a_threshold_and_none_is_none():
-    model = fixed({"one": 0.1, "two": -0.1})
-    model.decision_threshold = 0
-    pairs = [match(A, "one"), match(A, "two")]
-    assert [prediction.accepted for prediction in scorer(model).predict(pairs).values()] == [True, False]
-    model.decision_threshold = None
-    assert [prediction.accepted for prediction in scorer(model).predict(pairs).values()] == [None, None]
 
 
 def test_the_threshold_of_a_matcher_is_none_for_perplexities():
