@@ -133,8 +133,7 @@ def test_large_images_wait_for_room(monkeypatch):
     monkeypatch.setattr(image_prefetch, "MOST_BYTES", 3 * 3 * 100 * 100)
     counted = Counted()
     replies = caller().ask(
-        match(lambda some: np.array([number(one) for one in some])),
-        counted.images(60, size=(100, 100)),
+        match(lambda some: np.array([number(one) for one in some])), counted.images(60, size=(100, 100))
     )
     assert replies == list(range(60))
     assert counted.most <= 3 + threads() + 2

@@ -107,10 +107,7 @@ def likeliest(name, question):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_question_is_answered_by_the_likeliest_choice(name):
-    questions = [
-        *ASKS,
-        *(Ask(image=IMAGES[2], question=f"the {word}?", choices=CHOICES) for word in ("red", "cat")),
-    ]
+    questions = [*ASKS, *(Ask(image=IMAGES[2], question=f"the {word}?", choices=CHOICES) for word in ("red", "cat"))]
     assert of(name).answer(questions) == [likeliest(name, question) for question in questions]
 
 

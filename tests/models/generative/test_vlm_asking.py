@@ -90,10 +90,7 @@ def test_the_note_counts_pairs_to_which_a_model_says_neither_yes_nor_no(monkeypa
     [
         (tiny_vlms.QWEN_TEMPLATE.replace("<|vision_start|><|image_pad|><|vision_end|>", ""), "^x fails on an image"),
         ("{% for m in messages %}{{ m.role }}: {{ m.content }}{% endfor %}", "leaves out the user's text"),
-        (
-            "{% for m in messages %}{{ m.role + m.content }}{% endfor %}",
-            "chat template.*TypeError",
-        ),
+        ("{% for m in messages %}{{ m.role + m.content }}{% endfor %}", "chat template.*TypeError"),
         ("{% for m in messages %}", "chat template.*TemplateSyntaxError"),
         ("{{ raise_exception('only strings') }}", "chat template.*only strings"),
     ],
