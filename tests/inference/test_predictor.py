@@ -247,15 +247,20 @@ def test_a_missing_image_is_missing_through_an_adapter_too(model, request_, on_m
     assert "image 'bad'" in found[missing].problem
 
 
-def test_a_request_without_a_reply_is_unscored_and_says_why():
-    class Partly(Matcher):
-        def match(self, pairs):
-            missing = [place for place, pair in enumerate(pairs) if pair.text == "two"]
-            if missing:
-                raise NoReplyError(missing, "r.jsonl has no row")
-            return super().match(pairs)
+def all_but_two(method):
+    """A matcher of which one method has no reply to the text "two"."""
 
-    found = scorer(Partly()).predict([match(A, "one"), match(A, "two"), match(A, "three")])
+    def replies(_, pairs):
+        missing = [place for place, pair in enumerate(pairs) if pair.text == "two"]
+        if missing:
+            raise NoReplyError(missing, "r.jsonl has no row")
+        return [1.0] * len(pairs)
+
+    return type("Partly", (Matcher,), {method: replies})()
+
+
+def test_a_request_without_a_reply_is_unscored_and_says_why():
+    found = scorer(all_but_two("match")).predict([match(A, "one"), match(A, "two"), match(A, "three")])
     assert [prediction.problem for prediction in found.values()] == [None, "r.jsonl has no row", None]
     assert not any(prediction.skipped for prediction in found.values())
 
@@ -417,14 +422,7 @@ def test_a_probability_is_not_taken_for_a_yes(said):
 
 
 def test_a_classifier_without_a_reply_to_a_pair_has_no_opinion_about_it():
-    class Partly(Matcher):
-        def accepts(self, pairs):
-            missing = [place for place, pair in enumerate(pairs) if pair.text == "two"]
-            if missing:
-                raise NoReplyError(missing, "no opinion recorded")
-            return [1.0] * len(pairs)
-
-    found = scorer(Partly()).predict([match(A, "one"), match(A, "two")])
+    found = scorer(all_but_two("accepts")).predict([match(A, "one"), match(A, "two")])
     assert [prediction.accepted for prediction in found.values()] == [True, None]
     assert [prediction.problem for prediction in found.values()] == [None, None]
 
