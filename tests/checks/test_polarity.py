@@ -1,5 +1,6 @@
 import math
 from collections import Counter
+from hashlib import sha256
 
 import pytest
 from builders import image, pair_case, task_of
@@ -38,7 +39,7 @@ def fits(request):
 
 
 def hashed(*parts):
-    return float(int.from_bytes(__import__("hashlib").sha256("|".join(parts).encode()).digest()[:6], "big"))
+    return float(int.from_bytes(sha256("|".join(parts).encode()).digest()[:6], "big"))
 
 
 oracle = Asked(lambda r, _: fits(r))
@@ -239,13 +240,8 @@ def test_the_rounding_of_half_precision_is_allowed_to_half_precision_only():
 
 
 def test_replies_that_change_with_the_call_are_caught():
-    calls = Counter()
-
-    def counting(request, _):
-        calls[request] += 1
-        return float(calls[request])
-
-    found = check_determinism(Asked(counting), requests())
+    counting = Asked(lambda r, _: float(counting.requests[r]))
+    found = check_determinism(counting, requests())
     assert (found.name, found.outcome, found.largest) == ("determinism", "suspect", 1.0)
     steady = check_determinism(Asked(lambda r, place: hashed(r.text) / 2**48 + place), requests())
     assert (steady.outcome, steady.largest) == ("ok", 0.0)
@@ -265,31 +261,22 @@ def test_other_replies_are_caught(reply):
 @pytest.mark.parametrize("check", [check_batch_invariance, check_determinism])
 @pytest.mark.parametrize(("failing", "outcome"), [(1, "ok"), (6, "ok"), (7, "suspect"), (REQUESTS, "suspect")])
 def test_requests_that_fail_in_one_round_are_no_sign_of_a_model_that_changes_its_mind(check, failing, outcome):
-    calls, bad = Counter(), set(requests()[:failing])
-
-    def busy(request, _):
-        calls[request] += 1
-        fails = request in bad and calls[request] == 2
-        return {"problem": "the service answers 429: slow down"} if fails else hashed(request.text)
-
-    found = check(Asked(busy), requests())
+    bad, problem = set(requests()[:failing]), {"problem": "the service answers 429: slow down"}
+    busy = Asked(lambda r, _: problem if r in bad and busy.requests[r] == 2 else hashed(r.text))
+    found = check(busy, requests())
     assert found.outcome == outcome
     assert "429: slow down" in found.why
     assert f"{failing} of {REQUESTS} requests have no reply in some of" in found.why
-    assert "dropout" not in found.why
-    assert "evaluation" not in found.why
+    assert not any(word in found.why for word in ("dropout", "evaluation"))
 
 
 def test_a_model_that_changes_what_it_says_is_caught_though_others_fail():
-    calls = Counter()
-
     def changing(request, _):
-        calls[request] += 1
-        if request.image.key == "0.jpg":
-            return MISSING if calls[request] > 1 else 1.0
-        return float(calls[request])
+        times = model.requests[request]
+        return MISSING if request.image.key == "0.jpg" and times > 1 else float(times)
 
-    found = check_determinism(Asked(changing), requests())
+    model = Asked(changing)
+    found = check_determinism(model, requests())
     assert found.outcome == "suspect"
     assert "switch off dropout" in found.why
     assert "2 of 24 requests have no reply in some of" in found.why

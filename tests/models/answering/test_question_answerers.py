@@ -205,10 +205,16 @@ def test_choices_that_are_one_label_tie(tmp_path, best, reply):
     assert model.answer([ask]) == [reply]
 
 
-def test_choices_with_the_same_tokens_tie_whatever_the_other_choices(tmp_path, monkeypatch):
+@pytest.fixture
+def seen(monkeypatch):
+    """The scores of the choices of each call of a BLIP."""
+    kept, best = [], blip.best
+    monkeypatch.setattr(blip, "best", lambda offered, scores: kept.append(scores) or best(offered, scores))
+    return kept
+
+
+def test_choices_with_the_same_tokens_tie_whatever_the_other_choices(tmp_path, seen):
     model = saved("blip_vqa", tmp_path)
-    seen, best = [], blip.best
-    monkeypatch.setattr(blip, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
     alike = Ask(image=asks()[0].image, question=QUESTIONS[0], choices=("Red", "blue", "red"))
     rows = []
     network(model).text_decoder.register_forward_pre_hook(
@@ -331,12 +337,11 @@ def test_a_vocabulary_without_names_is_refused(tmp_path):
     assert "torn.json cannot be read" in refused("vilt_vqa", f"{tmp_path}?answers=torn.json", tmp_path, by_check=True)
 
 
-def test_blip_begins_a_question_as_its_authors_do_or_as_the_library_does(tmp_path, monkeypatch):
+def test_blip_begins_a_question_as_its_authors_do_or_as_the_library_does(tmp_path, seen):
     cross_checkpoints.save("blip_vqa", tmp_path)
     options = ("", "?first=enc", "?mode=restricted&first=cls")
     default, own, plain = (of("blip_vqa", f"{tmp_path}{option}", tmp_path) for option in options)
-    seen, starts, best = [], [], blip.best
-    monkeypatch.setattr(blip, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
+    starts = []
     for model in (default, own, plain):
         network(model).text_encoder.register_forward_pre_hook(
             lambda _, __, given: starts.append(given["input_ids"][:, 0].tolist()), with_kwargs=True
@@ -355,11 +360,9 @@ def test_it_is_loaded_by_its_name(name, folder, tmp_path, model):
     assert found.model.answer(asks()) == model.answer(asks())
 
 
-def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, monkeypatch):
+def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, seen, monkeypatch):
     """With the mask of transformers alone, a choice's likelihood would depend on the other questions of the batch."""
     model = saved("blip_vqa", tmp_path)
-    seen, best = [], blip.best
-    monkeypatch.setattr(blip, "best", lambda offered, scores: seen.append(scores) or best(offered, scores))
     model.answer(asks())
     together = seen.pop()
     for ask in asks():
@@ -369,13 +372,8 @@ def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, monkeypatch):
         assert one[0] == pytest.approx(beside, abs=1e-4)
     own = of("blip_vqa", f"{tmp_path}?mode=open", tmp_path)
     widths, decoder = [], network(own).text_decoder
-    generate = decoder.generate
-
-    def watched(**given):
-        widths.append(given["encoder_hidden_states"].shape[1])
-        return generate(**given)
-
-    monkeypatch.setattr(decoder, "generate", watched)
+    generate, width = decoder.generate, lambda given: widths.append(given["encoder_hidden_states"].shape[1])
+    monkeypatch.setattr(decoder, "generate", lambda **given: width(given) or generate(**given))
     own.answer(asks())
     tokens = hf.AutoProcessor.from_pretrained(tmp_path).tokenizer([ask.question for ask in asks()])["input_ids"]
     assert widths == sorted({len(ids) for ids in tokens})
