@@ -3,7 +3,7 @@ import pytest
 import tiny_vlms
 import torch
 from PIL import Image
-from vlm_cases import ASKS, CHOICES, FAMILIES, IMAGES, KIN, PAIRS, asked, family, of, processed
+from vlm_cases import ASKS, CHOICES, FAMILIES, IMAGES, KIN, PAIRS, asked, family, next_tokens, of, processed
 
 from vlgate.errors import ImageError
 from vlgate.models.generative import reading
@@ -22,19 +22,11 @@ SHOW = 'Does this figure show "{}"? Please answer yes or no.'
 
 
 def by_hand(name, image, prompt, ids=()):
-    """Log-probabilities of each next token of one sequence, read as a whole and without a cache."""
     model, processor = family(name)
     inputs = processed(processor, prompt, image)
     if name == "idefics3":  # its template writes the first token, and its tokenizer adds none
         assert inputs["input_ids"][0].tolist().count(1) == 1
-    if ids:
-        kinds = {"input_ids": ids, "attention_mask": [1] * len(ids), "mm_token_type_ids": [0] * len(ids)}
-        kinds["token_type_ids"] = [1] * len(ids)  # PaliGemma's replies attend to earlier tokens only
-        for key, values in kinds.items():
-            if key in inputs:
-                inputs[key] = torch.cat([inputs[key], torch.tensor([values])], dim=1)
-    with torch.no_grad():
-        return model(**inputs).logits[0, -len(ids) - 1 :].double().log_softmax(-1).numpy()
+    return next_tokens(model, inputs, ids)
 
 
 def plain_ids(name, text):
