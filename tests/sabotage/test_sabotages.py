@@ -41,7 +41,7 @@ def task_of(name):
 
 @cache
 def gates_of(file):
-    return expand(read_thresholds(file, TASK_SHAPES), TASK_SHAPES)[0]
+    return expand(read_thresholds(file, TASK_SHAPES).rules, TASK_SHAPES)[0]
 
 
 def outcome(model, name, file, limit=None):

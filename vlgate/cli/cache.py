@@ -11,8 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from vlgate.asking.cache.folder import default_folder, shown_size
-from vlgate.asking.cache.listing import Kept, cleared, is_cache, listed, unread_files
-from vlgate.asking.cache.store import NAME
+from vlgate.asking.cache.store import NAME, Kept, cleared, is_cache, listed, unread_files
 from vlgate.cli import note, say, say_json
 from vlgate.errors import OptionError
 from vlgate.report.table import Table

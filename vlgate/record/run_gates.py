@@ -12,7 +12,7 @@ from vlgate.gates.decide import (
     Coverage,
     Judged,
     decide_all,
-    expand_changes,
+    expand,
     idle,
     tasks_without_scores,
     too_disputed,
@@ -43,7 +43,7 @@ def refuse_blunt(thresholds: Thresholds, cases: Mapping[str, tuple[Shape, int]],
     if quick or not thresholds.changes:
         return
     shapes = {name: shape for name, (shape, _) in cases.items()}
-    for gate in expand_changes(thresholds, shapes)[0]:
+    for gate in expand(thresholds.changes, shapes)[0]:
         if _allows_all(gate, cases[gate.task][1]):
             named = f'gate."{gate.task}".{gate.metric}: max_broken = {gate.max:g} of {cases[gate.task][1]:,} cases'
             remedy = "write a smaller number, or a share below 1"
@@ -71,12 +71,12 @@ def change_decisions(
     thresholds: Thresholds, comparison: Comparison | None, tasks: Mapping[str, Judged], *, first: bool = False
 ) -> list[Decision]:
     """Decide every gate on a comparison: inconclusive without one, or not run if this is the ``first`` run."""
-    gates, rules = expand_changes(thresholds, {name: task.shape for name, task in tasks.items()})
+    gates, rules = expand(thresholds.changes, {name: task.shape for name, task in tasks.items()})
     if first and comparison is None:
         made = [idle(gate, FIRST_RUN) for gate in gates]
     else:
         made = [_decide(gate, comparison, tasks[gate.task].coverage) for gate in gates]
-    return [*made, *(idle(rule, NO_TASK) for rule in rules)]
+    return [*made, *(idle(rule, NO_TASK) for rule, _ in rules)]
 
 
 def _decide(gate: Gate, comparison: Comparison | None, coverage: Coverage) -> Decision:

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vlgate.asking.batching import Caller, out_of_memory
+from vlgate.asking.batching import Caller, Sizes, out_of_memory
 from vlgate.asking.call_limit import Watch, unwatched
 from vlgate.asking.checks.check import ROUNDING, Check, together
 from vlgate.asking.checks.invariance import Anew, check_batch_invariance, check_determinism
@@ -45,7 +45,7 @@ MOST = 500
 
 
 @dataclass(slots=True, kw_only=True)
-class BatchSizes:
+class BatchSizes(Sizes):
     """What is remembered of one model on one device, in a file that all runs of a user share."""
 
     file: Path
