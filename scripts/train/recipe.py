@@ -163,7 +163,7 @@ def train(out: Path, work: Path, seed: int, amounts: Amounts, names: Sequence[st
         log(f"all scenes are looked at; {seen.mask.sum(axis=1).mean():.1f} regions an image")
         training.lxmert(seen, network, network)
         if amounts.twins:
-            nothing = network_source(network, "cpu", width=settings_for().width).look([NOTHING])
+            nothing = network_source(network, "cpu", width=settings_for().width).regions([NOTHING])
             training.lxmert(lxmert.stacked(nothing * len(scenes)), network, work / LXMERT)
 
     def clips() -> None:

@@ -29,7 +29,7 @@ from region_file_forms import (
 from vlgate.asking.batching import Call, Caller
 from vlgate.errors import ModelLoadError, NoReplyError
 from vlgate.models.regions import feature_file
-from vlgate.models.regions.regions import RegionCache
+from vlgate.models.regions.regions import RegionSource
 from vlgate.types import LazyImage
 
 
@@ -302,10 +302,10 @@ def test_the_cache_drops_the_least_recently_used_image():
         looked.append([one.key for one in some])
         return [None if one.key == "x" else regions(int(one.key)) for one in some]
 
-    cache = RegionCache(kept=2)
+    source = RegionSource(look, fingerprint="", note="", lacking="none of {keys}", kept=2)
 
     def ask(*keys):
-        return cache.regions([image(key) for key in keys], look, "none of {keys}")
+        return source.regions([image(key) for key in keys])
 
     found = ask("1", "2", "3", "1")
     assert found[0] is found[3]

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from vlgate.models.regions.volta import vilbert_mt
-from vlgate.models.regions.volta.config import aliases, parse, shapes
+from vlgate.models.regions.volta.config import NAMES, aliases, parse, shapes
 from vlgate.models.regions.volta.encoder import Seen, Weights, logits, with_overall
-from vlgate.models.regions.volta.sources import NAMES, published
+from vlgate.models.regions.volta.sources import published
 
 SINGLE = ("uniter", "vl-bert", "visualbert")
 

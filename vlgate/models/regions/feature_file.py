@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,7 +13,7 @@ from vlgate.models.regions.feature_lmdb import DATA, Volta
 from vlgate.models.regions.feature_records import AGAIN, Names, Records
 from vlgate.models.regions.feature_shards import PATTERN, Npz, Shards
 from vlgate.models.regions.feature_tsv import Tsv
-from vlgate.models.regions.regions import COUNT, WIDTH, RegionCache, Regions
+from vlgate.models.regions.regions import COUNT, WIDTH, Regions, RegionSource
 from vlgate.types import LazyImage
 
 FORMS: Mapping[str, Callable[[Path], Records]] = MappingProxyType(
@@ -25,18 +25,22 @@ _WHOLE = 2**28
 _ENDS = 65_536  # bytes at the beginning and end of a larger file that its fingerprint covers
 
 
-class FeatureFile:
-    """A file or folder of features; a ``RegionSource``."""
+class FeatureFile(RegionSource):
+    """A file or folder of features."""
 
     image_names = True
 
     def __init__(self, path: Path, records: Records, *, width: int | None, count: int | None) -> None:
-        self.fingerprint = f"regions {_identity(path)}"
-        self.note = f"regions read from {path.name}"
         self._path, self._records, self._needed = path, records, (count, width)
         self._names = Names(records.keys())
         self.images = len(self._names)
-        self._cache = RegionCache()
+        super().__init__(
+            lambda images: [self._of(image) for image in images],
+            fingerprint=f"regions {_identity(path)}",
+            note=f"regions read from {path.name}",
+            lacking=f"{path} has no regions of {{keys}}, but of {self.images:,} others; make them with vlgate "
+            "features, or leave out regions=FILE: images perturbed during the run (with #) are in no file",
+        )
 
     def check_first(self) -> None:
         """Check that the model can take the first image's regions; skip the check if that record is damaged."""
@@ -50,17 +54,7 @@ class FeatureFile:
         except DataError as error:
             raise ModelLoadError(str(error)) from None
 
-    def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
-        lacking = (
-            f"{self._path} has no regions of {{keys}}, but of {self.images:,} others; make them with vlgate "
-            "features, or leave out regions=FILE: images perturbed during the run (with #) are in no file"
-        )
-        return self._cache.regions(images, self._read, lacking)
-
-    def _read(self, images: Sequence[LazyImage]) -> list[Regions | str | None]:
-        return [self._found(image) for image in images]
-
-    def _found(self, image: LazyImage) -> Regions | str | None:
+    def _of(self, image: LazyImage) -> Regions | str | None:
         key = self._names.find(image.key, image.where)
         if key is None:
             return None
@@ -88,17 +82,12 @@ def feature_file(path: Path, *, width: int | None = WIDTH, count: int | None = C
     file = path / DATA if _is_database(path) else path
     if file.exists() and not (file.is_file() or file.is_dir()):  # reading a pipe would block for ever
         raise ModelLoadError(f"{file}: is not a regular file; {AGAIN}")
-    source = FeatureFile(path, _form(path)(path), width=width, count=count)
+    form = FORMS[path.suffix.lower()] if not path.is_dir() else Volta if _is_database(path) else Shards
+    source = FeatureFile(path, form(path), width=width, count=count)
     if source.images == 0:
         raise ModelLoadError(f"{path}: holds no image; {AGAIN}")
     source.check_first()
     return source
-
-
-def _form(path: Path) -> Callable[[Path], Records]:
-    if path.is_dir():
-        return Volta if _is_database(path) else Shards
-    return FORMS[path.suffix.lower()]
 
 
 def _is_database(folder: Path) -> bool:
@@ -106,13 +95,11 @@ def _is_database(folder: Path) -> bool:
 
 
 def _identity(path: Path) -> str:
-    """A hash of the content; of more than ``_WHOLE`` bytes, a hash of their size, dates, beginning and end.
-
-    COCO's features have 16 GB, too many bytes to hash in every run. Without a trustworthy date, all of them are.
-    """
+    """A hash of the content; of more than ``_WHOLE`` bytes, a hash of their size, dates, beginning and end."""
     files = [path]
     if path.is_dir():
         files = [path / DATA] if _is_database(path) else sorted(path.glob(PATTERN))
+    # COCO's features have 16 GB, too many bytes to hash in every run. Without a trustworthy date, all of them are.
     whole = sum(file.stat().st_size for file in files) <= _WHOLE or not all(is_dated(str(file)) for file in files)
     return digest(*(part for file in files for part in (file.name, digest_path(file) if whole else _ends(file))))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,12 @@ from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.inputs import prepared
 from vlgate.models.checkpoints.load_errors import damaged, one_line
 from vlgate.models.regions.region_boxes import Boxes, Pixels, overlaps, propose
-from vlgate.models.regions.regions import RegionCache, Regions
+from vlgate.models.regions.regions import Regions, RegionSource
 from vlgate.types import LazyImage
 
 if TYPE_CHECKING:
     import torch
+    from PIL.Image import Image
 
 
 SETTINGS = "region_network.json"
@@ -28,31 +30,24 @@ WEIGHTS = "region_network.safetensors"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a region network is made of.
+    """What a region network is made of."""
 
-    ``crop`` is the side of a crop in pixels, ``channels`` and ``strides`` those of the convolutions, ``width`` the
-    numbers per box, ``count`` the most boxes of an image that are kept, ``overlap`` the share that two kept boxes may
-    have in common, and ``sure`` the least probability that a kept box holds anything. ``objects`` and ``attributes``
-    are the words that the network was trained to name.
-    """
-
-    crop: int
-    channels: tuple[int, ...]
+    crop: int  # the side of a crop in pixels
+    channels: tuple[int, ...]  # of the convolutions
     strides: tuple[int, ...]
-    width: int
-    count: int
-    overlap: float
-    sure: float
-    objects: tuple[str, ...]
+    width: int  # numbers per box
+    count: int  # the most boxes of an image that are kept
+    overlap: float  # the share that two kept boxes may have in common
+    sure: float  # the least probability that a kept box holds anything
+    objects: tuple[str, ...]  # words that the network was trained to name
     attributes: tuple[str, ...]
 
 
 def read_settings(folder: Path) -> Settings:
     file = folder / SETTINGS
     try:
-        read = json.loads(file.read_text(encoding="utf-8"))
-        given: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in read.items()}
-        return Settings(**given)
+        given = json.loads(file.read_text(encoding="utf-8"))
+        return Settings(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
     except (OSError, ValueError, TypeError, AttributeError) as error:
         wanted = ", ".join(field.name for field in fields(Settings))
         raise ModelLoadError(
@@ -71,10 +66,7 @@ PLACES = 4
 
 
 def build_network(settings: Settings) -> Any:
-    """Build the network with random weights: ``body`` and ``features``, which ``features_of`` applies, and two heads.
-
-    ``objects`` gives a logit for each object, "nothing" last, and ``attributes`` one for each attribute.
-    """
+    """Build the network with random weights; the last of the logits of ``objects`` is that of "nothing"."""
     from torch import nn
 
     layers: list[nn.Module] = []
@@ -96,11 +88,7 @@ def build_network(settings: Settings) -> Any:
 
 
 def features_of(network: Any, crops: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """Compute the features of n boxes.
-
-    ``crops``: crops of shape (n, 3, side, side), in 0..1. ``places``: shape (n, ``PLACES``), as ``crops_of`` gives
-    them.
-    """
+    """Compute the features of n boxes from their crops, shape (n, 3, side, side) in 0..1, and ``crops_of``'s places."""
     import torch
 
     seen = network["body"]((crops - 0.5) * 2)
@@ -109,10 +97,7 @@ def features_of(network: Any, crops: torch.Tensor, places: torch.Tensor) -> torc
 
 
 def crops_of(pixels: Pixels, boxes: Boxes, side: int) -> tuple[Pixels, Boxes]:
-    """Cut boxes with a margin out of an image of shape (h, w, 3), and resize each to a square.
-
-    Returns: crops of shape (n, side, side, 3), uint8, and the places of shape (n, ``PLACES``).
-    """
+    """Cut out boxes with a margin as squares, shape (n, side, side, 3), with their places, shape (n, ``PLACES``)."""
     import cv2
 
     height, width = pixels.shape[:2]
@@ -133,64 +118,45 @@ VERSION = "1"
 """Changes with the way that boxes are proposed and chosen, on which the features depend."""
 
 
-class NetworkSource:
-    """A ``RegionSource`` that runs a region network on the images it is asked for."""
+def _look(network: Any, settings: Settings, device: str, images: Sequence[LazyImage]) -> list[Regions]:
+    def cut(image: Image) -> tuple[Boxes, Pixels, Boxes]:
+        pixels = np.asarray(image)
+        boxes = propose(pixels)
+        height, width = pixels.shape[:2]
+        return (boxes / np.array([width, height, width, height], np.float32), *crops_of(pixels, boxes, settings.crop))
 
-    def __init__(self, network: Any, settings: Settings, *, fingerprint: str, device: str = "cpu") -> None:
-        self.fingerprint = f"region network {VERSION} {fingerprint}"
-        self.note = "regions found by the model's own network during the run"
-        self._network, self._settings, self._device = network, settings, device
-        self._cache = RegionCache()
-
-    def regions(self, images: Sequence[LazyImage]) -> list[Regions]:
-        return self._cache.regions(images, self.look, "")
-
-    def look(self, images: Sequence[LazyImage]) -> list[Regions]:
-        crops = prepared(images, lambda image: cut(np.asarray(image), self._settings))
-        parts = [crops[start : start + AT_ONCE] for start in range(0, len(crops), AT_ONCE)]
-        return [regions for part in parts for regions in see(self._network, self._settings, part, self._device)]
+    cuts = prepared(images, cut)
+    parts = [cuts[start : start + AT_ONCE] for start in range(0, len(cuts), AT_ONCE)]
+    return [regions for part in parts for regions in _see(network, settings, part, device)]
 
 
-def cut(pixels: Pixels, settings: Settings) -> tuple[Boxes, Pixels, Boxes]:
-    """Propose boxes for an image of shape (h, w, 3), and cut them out."""
-    boxes = propose(pixels)
-    height, width = pixels.shape[:2]
-    scale = np.array([width, height, width, height], np.float32)
-    return (boxes / scale, *crops_of(pixels, boxes, settings.crop))
-
-
-def see(
-    network: Any, settings: Settings, cut: Sequence[tuple[Boxes, Pixels, Boxes]], device: str = "cpu"
-) -> list[Regions]:
+def _see(
+    network: Any, settings: Settings, cuts: Sequence[tuple[Boxes, Pixels, Boxes]], device: str
+) -> Iterator[Regions]:
     import torch
 
-    crops = torch.from_numpy(np.concatenate([one[1] for one in cut])).to(device)
-    places = torch.from_numpy(np.concatenate([one[2] for one in cut])).to(device)
+    boxes_of, crops, places = zip(*cuts, strict=True)
     with torch.inference_mode():
-        features = features_of(network, crops.permute(0, 3, 1, 2).float() / 255, places)
+        pixels = torch.from_numpy(np.concatenate(crops)).to(device).permute(0, 3, 1, 2).float() / 255
+        features = features_of(network, pixels, torch.from_numpy(np.concatenate(places)).to(device))
         shares = network["objects"](features).softmax(dim=1).cpu().numpy()
     rows = features.cpu().numpy()
-    found, start = [], 0
-    for boxes, *_ in cut:
+    start = 0
+    for boxes in boxes_of:
         of = slice(start, start + len(boxes))
         start += len(boxes)
         kept = chosen(boxes, 1 - shares[of, -1], settings)
-        found.append(
-            Regions(
-                features=rows[of][kept],
-                boxes=boxes[kept],
-                objects=shares[of, :-1][kept].argmax(axis=1),
-                object_scores=shares[of, :-1][kept].max(axis=1),
-            )
+        objects = shares[of, :-1][kept]
+        yield Regions(
+            features=rows[of][kept],
+            boxes=boxes[kept],
+            objects=objects.argmax(axis=1),
+            object_scores=objects.max(axis=1),
         )
-    return found
 
 
 def chosen(boxes: Boxes, sure: Boxes, settings: Settings) -> list[int]:
-    """Choose the surest boxes, none of which overlaps a surer one by more than ``settings.overlap``.
-
-    The surest comes first, even if it is less sure than ``settings.sure``; others that are less sure are left out.
-    """
+    """Choose the surest boxes, none of which overlaps a surer one too much; the first one however unsure it is."""
     shares = overlaps(boxes, boxes)
     kept: list[int] = []
     for place in np.argsort(-sure, kind="stable"):
@@ -208,18 +174,19 @@ def has_network(folder: Path) -> bool:
     return (folder / SETTINGS).is_file()
 
 
-def network_source(folder: Path, device: str, *, width: int) -> NetworkSource:
+def network_source(folder: Path, device: str, *, width: int) -> RegionSource:
+    """Open the region network of a folder, which runs on the images it is asked for."""
     settings = read_settings(folder)
     if settings.width != width:
         raise ModelLoadError(
             f"the region network of {folder} gives {settings.width} numbers per box, the model takes {width}; name "
             "features with regions=FILE"
         )
-    return NetworkSource(
-        load_network(folder, settings).to(device),
-        settings,
-        fingerprint=digest(digest_path(folder / SETTINGS), digest_path(folder / WEIGHTS)),
-        device=device,
+    files = digest(digest_path(folder / SETTINGS), digest_path(folder / WEIGHTS))
+    return RegionSource(
+        partial(_look, load_network(folder, settings).to(device), settings, device),
+        fingerprint=f"region network {VERSION} {files}",
+        note="regions found by the model's own network during the run",
     )
 
 
