@@ -5,7 +5,7 @@ A random network at the published depth (ResNet-101, 300 boxes of 14 x 14), an e
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
