@@ -22,25 +22,20 @@ if TYPE_CHECKING:
     import torch
 
 
-# What the two logits of a matching head are ranked by: ``?score=probability``, the default, or ``?score=logit``.
-#
-# VALSE's paper ranks by the probability of a match (Parcalabescu et al. 2022, section 4), which orders as the margin
-# of the two logits does. Its released script for LXMERT ranks by the raw logit of a match. The two orders differ,
-# because the other logit depends on the text too.
+# A matching head is ranked by ``?score=probability``, the default, or ``?score=logit``. VALSE's paper
+# ranks by the probability of a match (Parcalabescu et al. 2022, section 4), which orders as the margin of the two
+# logits does. Its released script for LXMERT ranks by the raw logit of a match. The two orders differ, because the
+# other logit depends on the text too.
 
 OPTION = "score"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankScore:
-    """How a head's outputs become scores.
+    """How a head's outputs become scores."""
 
-    ``match`` is the column of a match among two logits; None for a head with one ranking score. ``raw`` asks for the
-    logit of a match alone.
-    """
-
-    match: int | None
-    raw: bool = False
+    match: int | None  # the column of a match among two logits; None for a head with one ranking score
+    raw: bool = False  # the logit of a match alone
 
     def of(self, logits: Any) -> FloatArray:
         """Return scores of shape (n,) for a head's outputs, shape (n, 2), or (n, 1) for a ranking score.
@@ -53,8 +48,8 @@ class RankScore:
         columns = np.asarray(logits, dtype=np.float64)
         if self.match is None:
             return columns[:, 0]
-        found = columns[:, self.match]
-        return found.copy() if self.raw else np.asarray(found - columns[:, 1 - self.match], dtype=np.float64)
+        logits = columns[:, self.match]
+        return logits.copy() if self.raw else np.asarray(logits - columns[:, 1 - self.match], dtype=np.float64)
 
     @property
     def threshold(self) -> float | None:
@@ -82,8 +77,6 @@ def rank_score(options: Options, match: int | None) -> RankScore:
     return RankScore(match=match, raw=options[OPTION] == "logit")
 
 
-# The common part of cross encoders that read pixels.
-#
 # A batch is n requests about m distinct images. Each image is prepared once (and encoded once, if the architecture
 # allows it), the texts are padded to one length, and a head scores how well image and text fit.
 
@@ -92,19 +85,13 @@ _ALIGNED_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """n requests about m distinct images, on the model's device.
+    """n requests about m distinct images, on the model's device."""
 
-    ``pixels`` is the output of the checkpoint's image processor (``pixel_values`` of shape (m, 3, height, width), in
-    the model's precision), and ``which`` the index of the image of each request, shape (n,). ``input_ids`` and
-    ``attention_mask`` are the texts, padded on the right, shape (n, length). ``cut`` holds the texts that lost their
-    end.
-    """
-
-    pixels: Mapping[str, torch.Tensor]
-    which: torch.Tensor
-    input_ids: torch.Tensor
+    pixels: Mapping[str, torch.Tensor]  # of the image processor: ``pixel_values`` of shape (m, 3, height, width)
+    which: torch.Tensor  # the index of the image of each request, shape (n,)
+    input_ids: torch.Tensor  # the texts, padded on the right, shape (n, length)
     attention_mask: torch.Tensor
-    cut: set[str]
+    cut: set[str]  # the texts that lost their end
 
     def each(self, of_images: torch.Tensor) -> torch.Tensor:
         """Repeat rows of the m images, shape (m, ...), for the n requests, shape (n, ...)."""
@@ -127,23 +114,24 @@ class Preparation:
 
         self.control.check([(text,) for text in texts])
         distinct = {image: place for place, image in enumerate(dict.fromkeys(images))}
-        pixels = self._pixels(list(distinct), images)
+        decoded = rgb_images(list(distinct))
+        try:
+            prepared = self._images(images=decoded, return_tensors="pt")
+        except Exception as error:
+            check_prepared(error, images, lambda image: self._images(images=[image], return_tensors="pt"))
+            raise
         tokens = self.tokens(texts)
         return Inputs(
-            pixels={name: self._placed(pixels[name]) for name in pixels if name.startswith("pixel_")},
+            pixels={
+                name: values.to(self.device, self._dtype if values.is_floating_point() else values.dtype)
+                for name, values in prepared.items()
+                if name.startswith("pixel_")
+            },
             which=torch.tensor([distinct[image] for image in images], device=self.device),
             input_ids=tokens["input_ids"],
             attention_mask=tokens["attention_mask"],
             cut=self.cut(texts) if tokens["input_ids"].shape[1] == self.length else set(),
         )
-
-    def _pixels(self, distinct: Sequence[LazyImage], images: Sequence[LazyImage]) -> Any:
-        decoded = rgb_images(distinct)
-        try:
-            return self._images(images=decoded, return_tensors="pt")
-        except Exception as error:
-            check_prepared(error, images, lambda image: self._images(images=[image], return_tensors="pt"))
-            raise
 
     def cut(self, texts: Sequence[str]) -> set[str]:
         return cut_texts(self.tokenizer, texts, self.length)
@@ -162,9 +150,6 @@ class Preparation:
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
         return rows_as_keys(self.tokens(texts)["input_ids"])
 
-    def _placed(self, values: torch.Tensor) -> torch.Tensor:
-        return values.to(self.device, self._dtype) if values.is_floating_point() else values.to(self.device)
-
 
 class PixelModel:
     """A model of pixels and texts; ``cut_texts`` holds all texts so far that lost their end."""
@@ -180,12 +165,7 @@ class PixelModel:
 
 
 class CrossEncoder(PixelModel):
-    """A matcher: ``head`` returns logits over image and text together, shape (n, 2), or (n, 1) for a ranking score.
-
-    ``decision_threshold`` is 0 for a head with logits of match and no match, whose probability is one half there; it is
-    None for a head that was trained to rank, and for raw logits. ``align`` is how words align with patches, and
-    ``roll`` the attention through all layers, None if the architecture does not say.
-    """
+    """A matcher: ``head`` returns logits over image and text together, shape (n, 2), or (n, 1) for a ranking score."""
 
     def __init__(
         self,
@@ -199,6 +179,7 @@ class CrossEncoder(PixelModel):
         super().__init__(prepare, fingerprint=fingerprint + rank.mark)
         self.note = "; ".join(filter(None, (rank.note, note)))
         self.decision_threshold = rank.threshold
+        # How words align with patches, and the attention through all layers; None if the architecture does not say.
         self.align: Callable[[Inputs, list[list[str]], list[str]], list[Attended]] | None = None
         self.roll: Callable[[Inputs, list[str]], list[Attended]] | None = None
         self._head = head
@@ -209,8 +190,7 @@ class CrossEncoder(PixelModel):
 
         inputs = self._prepare.inputs([pair.image for pair in pairs], [pair.text for pair in pairs])
         with torch.inference_mode():
-            logits = self._head(inputs).float().cpu().numpy()
-        scores = self._rank.of(logits)
+            scores = self._rank.of(self._head(inputs).float().cpu().numpy())
         self.cut_texts |= inputs.cut
         return scores
 
@@ -226,14 +206,14 @@ class CrossEncoder(PixelModel):
     def _maps(self, pairs: Sequence[Match], of: Callable[[Inputs, list[str]], list[Attended]]) -> list[Attended]:
         import torch
 
-        found: list[Attended] = []
+        maps: list[Attended] = []
         for start in range(0, len(pairs), _ALIGNED_AT_ONCE):
             some = pairs[start : start + _ALIGNED_AT_ONCE]
             texts = [pair.text for pair in some]
             inputs = self._prepare.inputs([pair.image for pair in some], texts)
             with torch.inference_mode():
-                found += of(inputs, texts)
-        return found
+                maps += of(inputs, texts)
+        return maps
 
 
 class Replies(Protocol):
@@ -243,7 +223,7 @@ class Replies(Protocol):
 
     @property
     def note(self) -> str:
-        """A note on the replies so far for the readers of the results; "" for nothing."""
+        """A note on the replies so far for the readers of the results."""
 
     def check(self, questions: Sequence[Ask]) -> None:
         """Raise NoReplyError for questions that cannot be answered, before anything is computed."""
@@ -278,22 +258,17 @@ class QuestionAnswerer(PixelModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchingHead:
-    """An architecture with a matching head.
-
-    ``logits`` is a function of the model and the inputs of n requests; it returns shape (n, 2), or (n, 1) for a ranking
-    score. ``match`` is the column of a match, None for a ranking score. ``places`` is a function of a configuration; it
-    returns the number of token positions. ``align`` is a function of the model, the inputs, the tokens and the texts of
-    n requests, which returns how words align with patches, and ``roll`` one of the model, the inputs and the texts,
-    which returns the attention through all layers; both are None for an architecture without one. ``begins`` makes
-    ``logits`` and a note for the option ``first``.
-    """
+    """An architecture with a matching head; its functions get the model first."""
 
     architecture: Architecture
-    logits: Callable[[Any, Inputs], torch.Tensor]
-    places: Callable[[Any], int]
-    match: int | None
+    logits: Callable[[Any, Inputs], torch.Tensor]  # of shape (n, 2), or (n, 1) for a ranking score
+    places: Callable[[Any], int]  # the number of token positions in a configuration
+    match: int | None  # the column of a match; None for a ranking score
+    # How words align with patches, of the inputs, the tokens and the texts of n requests; the attention through all
+    # layers, of the inputs and the texts; None for an architecture without one.
     align: Callable[[Any, Inputs, list[list[str]], list[str]], list[Attended]] | None = None
     roll: Callable[[Any, Inputs, list[str]], list[Attended]] | None = None
+    # Makes ``logits`` and a note for the option ``first``.
     begins: Callable[[Any, str], tuple[Callable[[Any, Inputs], torch.Tensor], str]] | None = None
 
     def check(self, options: Options, _: Path) -> None:
