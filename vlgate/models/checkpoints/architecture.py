@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ModelLoadError
@@ -23,37 +22,28 @@ _LEAST_KNOWN = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """The architecture that a checkpoint must have.
+    """The architecture that a checkpoint must have."""
 
-    ``kind`` is the ``model_type`` in its ``config.json``; ``model`` and ``processor`` are names of classes of
-    transformers; ``may_miss`` holds regular expressions of weights that may be missing, because no reply depends on
-    them.
-    """
-
-    kind: str
-    model: str
+    kind: str  # the ``model_type`` in its ``config.json``
+    model: str  # the class of transformers
     processor: str
-    may_miss: tuple[str, ...] = ()
+    may_miss: tuple[str, ...] = ()  # regular expressions of weights that no reply depends on
 
 
 def check_local(source: Pretrained, architecture: Architecture) -> None:
-    """Check the files of a local folder, except the content of its weights. Imports no torch."""
     if source.local:
-        _check_kind(source, architecture)
-        weights_form(Path(source.location))
-        _check_parts(source)
+        _check_files(source, architecture)
 
 
-def _check_kind(source: Pretrained, architecture: Architecture) -> None:
+def _check_files(source: Pretrained, architecture: Architecture) -> None:
+    """Check the files of a checkpoint, except the content of its weights. Imports no torch."""
     kind = read_config(source).get("model_type")
     if kind != architecture.kind:
         raise ModelLoadError(
             f"{source.asked} is a checkpoint of model_type {kind!r}; expected {architecture.kind!r}; "
             "name a checkpoint of that architecture, or another --model"
         )
-
-
-def _check_parts(source: Pretrained) -> None:
+    weights_form(folder_of(source))
     # Without a vocabulary, transformers silently makes a tokenizer that maps every word to "unknown".
     folder = parts_folder(source)
     for what, forms in _PARTS.items():
@@ -64,24 +54,9 @@ def _check_parts(source: Pretrained) -> None:
             )
 
 
-def _check_words(source: Pretrained, tokenizer: Any, model: Any) -> None:
-    # A tokenizer of another model would read texts as other words, or as words that the model does not have.
-    # <image>, which BLIP-2's processor adds, does not count: no text contains it, and the text embeddings lack it.
-    words = 1 + max(place for word, place in tokenizer.get_vocab().items() if word != "<image>")
-    known = next(part for name, part in model.named_modules() if name.endswith("word_embeddings")).num_embeddings
-    if not _LEAST_KNOWN * known <= words <= known:
-        raise ModelLoadError(
-            f"{source.asked}: its tokenizer has {words:,} tokens, but its model has embeddings for {known:,}; save the "
-            "tokenizer that the model was trained with into the folder of the weights"
-        )
-
-
 def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype: str) -> tuple[Any, Any, str]:
     transformers = library("transformers")
-
-    _check_kind(source, architecture)
-    weights_form(folder_of(source))
-    _check_parts(source)
+    _check_files(source, architecture)
     processor = load_processor(getattr(transformers, architecture.processor), source)
     if processor.tokenizer.pad_token_id is None:
         raise ModelLoadError(
@@ -89,6 +64,14 @@ def loaded(architecture: Architecture, source: Pretrained, *, device: str, dtype
         )
     cls = getattr(transformers, architecture.model)
     model = load_model(cls, source, device=device, dtype=dtype, may_miss=architecture.may_miss)
-    _check_words(source, processor.tokenizer, model)
+    # A tokenizer of another model would read texts as other words, or as words that the model does not have.
+    # <image>, which BLIP-2's processor adds, does not count: no text contains it, and the text embeddings lack it.
+    words = 1 + max(place for word, place in processor.tokenizer.get_vocab().items() if word != "<image>")
+    known = next(part for name, part in model.named_modules() if name.endswith("word_embeddings")).num_embeddings
+    if not _LEAST_KNOWN * known <= words <= known:
+        raise ModelLoadError(
+            f"{source.asked}: its tokenizer has {words:,} tokens, but its model has embeddings for {known:,}; save the "
+            "tokenizer that the model was trained with into the folder of the weights"
+        )
     parts = classes_of(processor)
     return model, processor, f"{architecture.model} {identity(source)} {transformers.__version__} {dtype} {parts}"

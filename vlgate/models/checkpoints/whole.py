@@ -61,16 +61,15 @@ _NARROW = re.compile(r"(F|I|U|float|int|uint)[468](_\w+)?")  # in safetensors an
 def check_type(cls: Any, asked: str, config: Mapping[str, Any]) -> None:
     """Check that a checkpoint is of the architecture of a model class; transformers itself loads any architecture."""
     wanted = getattr(getattr(cls, "config_class", None), "model_type", "")
-    found = config.get("model_type", wanted)
-    if wanted and found != wanted:
+    kind = config.get("model_type", wanted)
+    if wanted and kind != wanted:
         raise ModelLoadError(
-            f"{asked} is a checkpoint of model_type {found!r}; {cls.__name__} needs {wanted!r}; name another "
+            f"{asked} is a checkpoint of model_type {kind!r}; {cls.__name__} needs {wanted!r}; name another "
             "checkpoint, or another --model"
         )
 
 
 def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Collection[str]) -> None:
-    """Check that no weight is missing or of another size."""
     lost = dict.fromkeys(info["missing_keys"], "missing")
     lost |= {key: f"of shape {tuple(has)} instead of {tuple(wants)}" for key, has, wants in info["mismatched_keys"]}
     some = [f"{key}: {why}" for key, why in sorted(lost.items()) if not any(re.fullmatch(p, key) for p in may_miss)]
@@ -86,7 +85,7 @@ def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Col
 
 
 def check_meaning(asked: str, unexpected: Collection[str]) -> None:
-    """Check that no weight is left out without which others mean something else: of a quantised one, or an adapter."""
+    """Check that no weight is left out without which others mean something else."""
     keys = [key for key in sorted(unexpected) if not _matches(key, (*BUFFERS, *SPARE[""]))]
     scales = [key for key in keys if _SCALE.search(key)]
     if scales:
@@ -103,11 +102,9 @@ def check_meaning(asked: str, unexpected: Collection[str]) -> None:
 
 
 def left_out(asked: str, name: str, unexpected: Collection[str], architectures: Collection[str]) -> str:
-    """Check that the weights that a model has no place for do not matter.
-
-    They do not if they are buffers or spare weights of the class, or if the checkpoint is of another class than the
-    model, which then takes a part of it.
-    """
+    """Check that the weights that a model has no place for do not matter, and return a note on them."""
+    # They do not if they are buffers or spare weights of the class, or if the checkpoint is of another class than the
+    # model, which then takes a part of it.
     keys = [key for key in sorted(unexpected) if not _matches(key, BUFFERS)]
     other = [key for key in keys if not _matches(key, (*SPARE[""], *SPARE.get(name, ())))]
     if other and name in architectures:
@@ -124,7 +121,7 @@ def check_precision(asked: str, folder: Path, form: tuple[str, ...]) -> None:
     narrow = {
         key: kind
         for file in shard_paths(folder, form)
-        for key, kind in (_pickled_kinds(file) if form is PICKLED else _kinds(file))
+        for key, kind in _kinds(file, pickled=form is PICKLED)
         if _NARROW.fullmatch(kind) and not _matches(key, BUFFERS)
     }
     if narrow:
@@ -135,22 +132,18 @@ def check_precision(asked: str, folder: Path, form: tuple[str, ...]) -> None:
         )
 
 
-def _kinds(file: Path) -> Iterator[tuple[str, str]]:
-    """The names and types of the weights in a file of safetensors: eight bytes of length, then a header in JSON."""
-    with file.open("rb") as stream:
-        header = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
-    return ((key, tensor["dtype"]) for key, tensor in header.items() if key != "__metadata__")
-
-
-def _pickled_kinds(file: Path) -> Iterator[tuple[str, str]]:
+def _kinds(file: Path, *, pickled: bool) -> Iterator[tuple[str, str]]:
+    """Yield the names and types of the weights in a file."""
     import torch
 
-    tensors = torch.load(file, map_location="meta", weights_only=True)
-    return (
-        (key, str(tensor.dtype).removeprefix("torch."))
-        for key, tensor in tensors.items()
-        if isinstance(tensor, torch.Tensor)
-    )
+    if pickled:
+        for key, tensor in torch.load(file, map_location="meta", weights_only=True).items():
+            if isinstance(tensor, torch.Tensor):
+                yield key, str(tensor.dtype).removeprefix("torch.")
+        return
+    with file.open("rb") as stream:  # eight bytes of length, then a header in JSON
+        header = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
+    yield from ((key, tensor["dtype"]) for key, tensor in header.items() if key != "__metadata__")
 
 
 def _matches(key: str, patterns: Collection[str]) -> bool:
