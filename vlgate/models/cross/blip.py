@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.errors import ModelLoadError
-from vlgate.models.checkpoints.architecture import Architecture
 from vlgate.models.cross.answer_lists import best, restricted
-from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation
+from vlgate.models.cross.cross_encoder import AnsweringHead, Architecture, Inputs, MatchingHead, Preparation
 from vlgate.models.specs import Options
 from vlgate.types import Ask, FloatArray
 

@@ -8,17 +8,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from vlgate.models.checkpoints.architecture import Architecture, check_local, loaded
 from vlgate.models.checkpoints.hub import requested
 from vlgate.models.checkpoints.load_errors import tried
 from vlgate.models.cross import blip, vilt
 from vlgate.models.cross.cross_encoder import (
     AnsweringHead,
+    Architecture,
     CrossEncoder,
     Inputs,
     MatchingHead,
     Preparation,
     QuestionAnswerer,
+    check_local,
+    loaded,
 )
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vlgate.models.attention import ROLLOUT, attention, cells, mean_of_heads, rolled_out
-from vlgate.models.checkpoints.architecture import Architecture
 from vlgate.models.cross.answer_lists import answer_list, answers_file
-from vlgate.models.cross.cross_encoder import AnsweringHead, Inputs, MatchingHead, Preparation
+from vlgate.models.cross.cross_encoder import AnsweringHead, Architecture, Inputs, MatchingHead, Preparation
 from vlgate.models.specs import Options
 from vlgate.types import Ask, Attended, FloatArray
 
@@ -140,18 +139,13 @@ def _positions(embeddings: Any, size: tuple[int, int], padded: tuple[int, int]) 
     return functional.pad(stretched, (0, padded[1] - size[1], 0, padded[0] - size[0]))
 
 
-def _rank(model: Any, inputs: Inputs) -> torch.Tensor:
-    scores: torch.Tensor = model.rank_output(_reply(model.vilt, inputs)[0].pooler_output)
-    return scores
-
-
 def _places(config: Any) -> int:
     return int(config.max_position_embeddings)  # 40 in published checkpoints
 
 
 RANKING = MatchingHead(
     architecture=Architecture(kind="vilt", model="ViltForImageAndTextRetrieval", processor="ViltProcessor"),
-    logits=_rank,
+    logits=lambda model, inputs: model.rank_output(_reply(model.vilt, inputs)[0].pooler_output),
     places=_places,
     match=None,
     align=alignment,

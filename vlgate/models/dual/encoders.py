@@ -47,10 +47,18 @@ class DualModel(CosineModel):
             return unit_rows(_features(self._model.get_image_features(**inputs)))
 
     def _features_of(self, texts: Sequence[str]) -> torch.Tensor:
+        import torch
+
         if not self.reading and self._padding == "max_length":
             self.reading = told("as in training, its text encoder reads it")
-        elif not self.reading:
-            self._try_short()
+        elif not self.reading:  # encode a few texts with their padding and without, each alone, and compare
+            full = self._encoded(self._tokenized(TRIED, "max_length"))
+            difference = apart(
+                full, lambda: torch.cat([self._encoded(self._tokenized([text], "longest")) for text in TRIED])
+            )
+            self.reading = told(difference)
+            if isinstance(difference, str):
+                self._padding = "max_length"
         return self._encoded_texts(texts)
 
     def text_keys(self, texts: Sequence[str]) -> list[bytes]:
@@ -113,16 +121,6 @@ class DualModel(CosineModel):
         names = ("input_ids", "attention_mask", "token_type_ids") if self._family.mask else ("input_ids",)
         given = {name: tokens[name].to(self._model.device) for name in names if name in tokens}
         return _features(self._model.get_text_features(**given))
-
-    def _try_short(self) -> None:
-        """Encode a few texts with their padding and without, each alone, and compare."""
-        import torch
-
-        full = self._encoded(self._tokenized(TRIED, "max_length"))
-        found = apart(full, lambda: torch.cat([self._encoded(self._tokenized([text], "longest")) for text in TRIED]))
-        self.reading = told(found)
-        if isinstance(found, str):
-            self._padding = "max_length"
 
     def _tokens(self, texts: Sequence[str]) -> Any:
         cased = list(map(self._cased, texts))

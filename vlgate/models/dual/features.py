@@ -24,19 +24,15 @@ def unit_rows(features: torch.Tensor) -> FloatArray:
     return np.asarray(rows.numpy(), dtype=np.float64)
 
 
-def sigmoid_threshold(model: Any) -> float | None:
-    """Return the cosine above which a model's probability of a match exceeds one half."""
-    # Only a model that was trained on single pairs has a bias; its probability of a match is
-    # sigmoid(scale * cosine + bias) (SigLIP, arXiv:2303.15343, section 3.2).
-    bias = getattr(model, "logit_bias", None)
-    return None if bias is None else -float(bias.item()) / math.exp(float(model.logit_scale.item()))
-
-
 class CosineModel:
     """A dual encoder, whose score is the cosine of the features of image and text."""
 
     def __init__(self, model: Any, tokenizer: Any, *, fingerprint: str, note: str = "") -> None:
-        threshold = self.decision_threshold = sigmoid_threshold(model)
+        # Only a model that was trained on single pairs has a bias; its probability of a match is
+        # sigmoid(scale * cosine + bias) (SigLIP, arXiv:2303.15343, section 3.2), which exceeds one half above this.
+        bias = getattr(model, "logit_bias", None)
+        threshold = None if bias is None else -float(bias.item()) / math.exp(float(model.logit_scale.item()))
+        self.decision_threshold = threshold
         if threshold is not None:
             says = "says yes if the sigmoid that it was trained with is above 1/2, that is, at a cosine above"
             note = "; ".join(filter(None, (note, f"{says} {threshold:.4f}")))

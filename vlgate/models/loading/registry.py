@@ -38,11 +38,6 @@ def can_be_found(module: str, folder: Path) -> bool:
     return spec is not None or PathFinder.find_spec(top, [str(folder)]) is not None
 
 
-def put_on_path(folder: Path) -> None:
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-
-
 def import_target(target: str, what: str) -> Callable[..., object]:
     """Import the callable that ``module:name`` names; ``name`` may have dots."""
     module, _, path = target.partition(":")
@@ -200,13 +195,9 @@ def needs_images(spec: str) -> bool:
 def load(
     spec: str, *, folder: Path, device: str = "auto", dtype: str = "float32", seed: int = 0, worker: int = 0
 ) -> LoadedModel:
-    parsed = _parse(spec)
     check_dtype(dtype)
-    if parsed.own:
-        put_on_path(folder)
-    made_by = import_target(parsed.target, parsed.what)
+    parsed, made_by, named = _found(spec, folder)
     on_offer = {"dtype": dtype, "seed": seed, "weights": parsed.weights, "folder": folder, "name": parsed.name}
-    named = named_arguments(made_by, parsed.weights, parsed.what, parsed.registered)
     arguments = {name: pick_device(device, worker) if name == "device" else on_offer[name] for name in named}
     model = _call(made_by, arguments, parsed.what)
     settings = [f"{name}={on_offer[name]}" for name in ("dtype", "seed") if name in named]
@@ -233,11 +224,16 @@ def load(
 
 def takes(spec: str, argument: str, *, folder: Path) -> bool:
     """Return whether the callable of a model, which is imported, takes an argument such as ``dtype``."""
+    return argument in _found(spec, folder)[2]
+
+
+def _found(spec: str, folder: Path) -> tuple[_Spec, Callable[..., object], tuple[str, ...]]:
+    """The callable of a model, imported, and the names of the arguments that it takes."""
     parsed = _parse(spec)
-    if parsed.own:
-        put_on_path(folder)
+    if parsed.own and str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
     made_by = import_target(parsed.target, parsed.what)
-    return argument in named_arguments(made_by, parsed.weights, parsed.what, parsed.registered)
+    return parsed, made_by, named_arguments(made_by, parsed.weights, parsed.what, parsed.registered)
 
 
 def _parse(spec: str, folder: Path | None = None) -> _Spec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -98,10 +98,6 @@ def note_of(loaded: LoadedModel) -> str:
 def face_from(content: Mapping[str, Any]) -> Face | None:
     known = {one.name for one in fields(Face)}
     return Face(**{**content, "methods": tuple(content["methods"])}) if set(content) == known else None
-
-
-def content_of(face: Face) -> dict[str, Any]:
-    return asdict(face)
 
 
 class Unloaded:

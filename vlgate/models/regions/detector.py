@@ -88,8 +88,8 @@ def detect(
             features, places = feature_map(network.backbone, batch, sizes, caffe=config.caffe_maxpool)
             boxes = proposals(network.proposal_generator, config, features, places, sizes)
             heads = predicted(network.roi_heads, config, features, boxes)
-            for place, *of_image in zip(some, heads, boxes, sizes, strict=True):
-                found[place] = kept(config, *of_image)
+            for place, head, proposed, size in zip(some, heads, boxes, sizes, strict=True):
+                found[place] = kept(config, head, proposed, size)
     return [found[place] for place in range(len(images))]
 
 
@@ -97,29 +97,6 @@ PUBLISHED = "unc-nlp/frcnn-vg-finetuned"
 CONFIG = "config.yaml"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _COUNTER = "num_batches_tracked"  # used in training only; some checkpoints have it
-
-
-def detector_folder(spec: str, folder: Path) -> Path:
-    """Return the local folder of a detector; download a repository that is not in the hub's cache."""
-    source = pretrained(spec, folder, default=PUBLISHED)
-    if source.local:
-        return Path(source.location)
-    hub, constants = library("huggingface_hub"), library("huggingface_hub.constants")
-    offline = bool(constants.HF_HUB_OFFLINE)
-    wanted = [CONFIG, *WEIGHTS]
-    try:
-        return Path(
-            hub.snapshot_download(
-                source.location, revision=source.revision, allow_patterns=wanted, local_files_only=offline
-            )
-        )
-    except (OSError, ValueError, RuntimeError) as error:
-        why = "HF_HUB_OFFLINE is set" if offline else "the hub did not provide them"
-        raise ModelLoadError(
-            f"no detector {source.asked}: looked for {CONFIG} and {WEIGHTS[1]} of {source.location} in "
-            f"{constants.HF_HUB_CACHE}, and {why} ({error}); download them on a machine with a network (hf download "
-            f"{source.location}), name their folder, or name a file of features"
-        ) from error
 
 
 def load_detector(folder: Path, device: str) -> tuple[nn.Module, Config, str]:
@@ -171,9 +148,25 @@ def detector_source(
     count: int | None = COUNT,
     at_once: int = AT_ONCE,
 ) -> RegionSource:
-    """Load a detector that runs on the images it is asked for."""
+    """Load a detector that runs on the images it is asked for; a repository that is not cached is downloaded."""
     library("torch"), library("torchvision")
-    network, config, fingerprint = load_detector(detector_folder(spec, folder), device)
+    hub, constants = library("huggingface_hub"), library("huggingface_hub.constants")
+    source, offline = pretrained(spec, folder, default=PUBLISHED), bool(constants.HF_HUB_OFFLINE)
+    place = source.location
+    try:
+        if not source.local:
+            files = [CONFIG, *WEIGHTS]
+            place = hub.snapshot_download(
+                place, revision=source.revision, allow_patterns=files, local_files_only=offline
+            )
+    except (OSError, ValueError, RuntimeError) as error:
+        why = "HF_HUB_OFFLINE is set" if offline else "the hub did not provide them"
+        raise ModelLoadError(
+            f"no detector {source.asked}: looked for {CONFIG} and {WEIGHTS[1]} of {place} in "
+            f"{constants.HF_HUB_CACHE}, and {why} ({error}); download them on a machine with a network (hf download "
+            f"{place}), name their folder, or name a file of features"
+        ) from error
+    network, config, fingerprint = load_detector(Path(place), device)
     for name, wanted, given in (("numbers per box", width, config.features), ("boxes", count, config.detections)):
         if wanted not in (None, given):
             raise ModelLoadError(

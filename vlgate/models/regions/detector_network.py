@@ -12,7 +12,7 @@ from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.load_errors import library, one_line
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import nn
 
 
 _BLOCKS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
@@ -147,6 +147,7 @@ def _config(content: Any) -> Config:
 
 def network(config: Config) -> nn.Module:
     """Build a detector with random weights, in evaluation mode."""
+    import torch
     from torch import nn
 
     whole, backbone, generator, heads, predictor = (nn.Module() for _ in range(5))
@@ -158,8 +159,14 @@ def network(config: Config) -> nn.Module:
         backbone.add_module(f"res{stage + 2}", _stage(config, stage, inside, stride=1 if stage == 0 else 2))
         inside = config.res2 * 2**stage
 
+    # The anchors around one position as x1, y1, x2, y2: each size in each aspect ratio, which is height by width.
+    anchors = []
+    for size in config.anchor_sizes:
+        for aspect in config.aspect_ratios:
+            width = math.sqrt(size**2 / aspect)
+            anchors.append((-width / 2, -aspect * width / 2, width / 2, aspect * width / 2))
     generator.anchor_generator = nn.Module()
-    generator.anchor_generator.cell_anchors = nn.ParameterList([nn.Parameter(_cell_anchors(config))])
+    generator.anchor_generator.cell_anchors = nn.ParameterList([nn.Parameter(torch.tensor(anchors))])
     generator.rpn_head = nn.Module()
     generator.rpn_head.conv = nn.Conv2d(4 * config.res2, config.rpn_hidden, 3, padding=1)
     generator.rpn_head.objectness_logits = nn.Conv2d(config.rpn_hidden, config.anchors, 1)
@@ -212,15 +219,3 @@ def _normed(inside: int, outside: int, *, kernel: int = 1, stride: int = 1, dila
     convolution = nn.Conv2d(inside, outside, kernel, stride, padding, dilation, bias=False)
     convolution.norm = nn.BatchNorm2d(outside)  # a submodule, which the checkpoint calls ``conv1.norm``
     return convolution
-
-
-def _cell_anchors(config: Config) -> Tensor:
-    """The anchors around one position as x1, y1, x2, y2: each size in each aspect ratio (height by width)."""
-    import torch
-
-    boxes = []
-    for size in config.anchor_sizes:
-        for aspect in config.aspect_ratios:
-            width = math.sqrt(size**2 / aspect)
-            boxes.append((-width / 2, -aspect * width / 2, width / 2, aspect * width / 2))
-    return torch.tensor(boxes)

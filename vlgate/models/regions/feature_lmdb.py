@@ -173,10 +173,6 @@ def _from_buffer(content: object, kind: _Type, shape: tuple[int, ...], order: st
     return made
 
 
-def _scalar(kind: _Type, content: object) -> object:
-    return _array(content, kind, (1,), "C")[0].item()
-
-
 def _bytes(content: str | bytes = b"", encoding: str = "latin1") -> bytes:
     if encoding not in ("latin1", "latin-1") or not isinstance(content, str | bytes):
         raise pickle.UnpicklingError(f"it holds bytes of {type(content).__name__} in {encoding!r}")
@@ -188,7 +184,7 @@ _STAND_INS: Mapping[str, Callable[..., object]] = {
     "numpy.ndarray": _Array,
     "numpy._reconstruct": lambda *_: _Array(),
     "numpy._frombuffer": _from_buffer,
-    "numpy.scalar": _scalar,
+    "numpy.scalar": lambda kind, content: _array(content, kind, (1,), "C")[0].item(),
     "_codecs.encode": _bytes,
     "__builtin__.bytes": _bytes,
     "__builtin__.bytearray": _bytes,

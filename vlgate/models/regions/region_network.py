@@ -46,8 +46,9 @@ class Settings:
 def read_settings(folder: Path) -> Settings:
     file = folder / SETTINGS
     try:
-        given = json.loads(file.read_text(encoding="utf-8"))
-        return Settings(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+        given: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+        return Settings(**given)
     except (OSError, ValueError, TypeError, AttributeError) as error:
         wanted = ", ".join(field.name for field in fields(Settings))
         raise ModelLoadError(
@@ -123,7 +124,8 @@ def _look(network: Any, settings: Settings, device: str, images: Sequence[LazyIm
         pixels = np.asarray(image)
         boxes = propose(pixels)
         height, width = pixels.shape[:2]
-        return (boxes / np.array([width, height, width, height], np.float32), *crops_of(pixels, boxes, settings.crop))
+        scale = np.array([width, height, width, height], np.float32)
+        return (boxes / scale, *crops_of(pixels, boxes, settings.crop))
 
     cuts = prepared(images, cut)
     parts = [cuts[start : start + AT_ONCE] for start in range(0, len(cuts), AT_ONCE)]

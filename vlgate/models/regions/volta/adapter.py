@@ -29,14 +29,6 @@ _OF_BERT = ("embeddings.", "v_embeddings.", "encoder.", "t_pooler.", "v_pooler."
 _SHOWN = 5
 
 
-def _read(file: Path) -> dict[str, torch.Tensor]:
-    tensors = read_tensors(file, "a pytorch_model_*.bin that VOLTA saved")
-    named = {name.removeprefix("module."): value for name, value in tensors.items()}  # of data-parallel training
-    if not any(name.startswith("bert.") for name in named):  # saved without its heads
-        named = {("bert." if name.startswith(_OF_BERT) else "") + name: value for name, value in named.items()}
-    return named
-
-
 def _fitted(
     config: Config, tensors: Mapping[str, torch.Tensor], where: str, *, unused: Collection[str] = ()
 ) -> dict[str, torch.Tensor]:
@@ -129,7 +121,11 @@ def build(weights: str, folder: Path, device: str = "cpu", dtype: str = "float32
     source = find(name, weights, folder)
     torch, transformers = library("torch"), library("transformers")
     config, options, where = source.config, source.options, str(source.file)
-    tensors = _fitted(config, source.in_words_of_volta(_read(source.file)), where, unused=source.unused)
+    saved = read_tensors(source.file, "a pytorch_model_*.bin that VOLTA saved")
+    saved = {tensor.removeprefix("module."): value for tensor, value in saved.items()}  # of data-parallel training
+    if not any(tensor.startswith("bert.") for tensor in saved):  # saved without its heads
+        saved = {("bert." if tensor.startswith(_OF_BERT) else "") + tensor: value for tensor, value in saved.items()}
+    tensors = _fitted(config, source.in_words_of_volta(saved), where, unused=source.unused)
     try:
         placed = Weights({tensor: value.to(device, pick_dtype(dtype)) for tensor, value in tensors.items()})
     except RuntimeError as error:

@@ -70,7 +70,9 @@ def _run(config: Config, weights: Weights, sublayer: Sublayer, at: str, states: 
 
     attending = sublayer.sides if sublayer.attends else ()
     keys, values = ({side: heads(part, side) for side in attending} for part in ("key", "value"))
-    activations = {"gelu": functional.gelu, "relu": functional.relu, "swish": functional.silu}
+    activations: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+        "gelu": functional.gelu, "relu": functional.relu, "swish": functional.silu
+    }  # fmt: skip
     after: dict[Side, torch.Tensor] = {}
     for side, stream in sublayer.sides.items():
         prefix = sublayer.prefix(side)

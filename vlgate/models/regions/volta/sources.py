@@ -109,10 +109,8 @@ class WeightsFile:
 def find(name: str, weights: str, folder: Path) -> WeightsFile:
     path, options = registered()[name].parsed(weights)
     file = _file(name, path, folder)
-    content, where = None, "the published configuration"
-    if options["config"]:
-        content, where = _configuration(folder / Path(options["config"]).expanduser())
-    elif (beside := folder / Path(path).expanduser()).is_dir():
+    chosen = folder / Path(options["config"]).expanduser() if options["config"] else None
+    if chosen is None and (beside := folder / Path(path).expanduser()).is_dir():
         marks = [f'"{gate}"' for gate in (("v_biattention_id",) if name == VILBERT_MT else GATES)]
         files = sorted(beside.glob("*.json"))
         texts = [other.read_text(encoding="utf-8", errors="replace") for other in files]
@@ -120,8 +118,9 @@ def find(name: str, weights: str, folder: Path) -> WeightsFile:
         if len(fit) > 1:
             names = ", ".join(other.name for other in fit)
             raise ModelLoadError(f"{beside} holds several configurations ({names}); name one with config=FILE")
-        if fit:
-            content, where = _configuration(fit[0])
+        chosen = fit[0] if fit else None
+    content = None if chosen is None else read_json(chosen)
+    where = "the published configuration" if chosen is None else str(chosen)
     if name == VILBERT_MT:
         return _multi_task(file, folder, options, content, where)
     kind = name.removeprefix("volta-")
@@ -132,10 +131,6 @@ def find(name: str, weights: str, folder: Path) -> WeightsFile:
             f"configuration, volta-{config.embeddings}"
         )
     return WeightsFile(file=file, config=config, options=options)
-
-
-def _configuration(file: Path) -> tuple[dict[str, Any], str]:
-    return read_json(file), str(file)
 
 
 def _file(name: str, asked: str, folder: Path) -> Path:
