@@ -46,8 +46,6 @@ _VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pretrained:
-    """The place of a checkpoint."""
-
     asked: str  # what the user wrote
     location: str  # the hub repository (``org/name``) or the path of a local folder
     revision: str | None  # a branch, tag or commit of the repository; None for the newest commit
@@ -284,7 +282,6 @@ def weights_form(folder: Path) -> tuple[str, ...]:
 
 
 def _version(package: str) -> str:
-    """The version of an installed package; empty if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -60,7 +60,6 @@ def check_prepared(error: Exception, images: Sequence[LazyImage], prepare: Calla
 
 
 def stacked(tensors: Sequence[torch.Tensor], device: torch.device) -> torch.Tensor:
-    """Stack tensors of one shape, and move them to a device."""
     import torch
 
     if device.type != "cuda":

@@ -17,7 +17,6 @@ def missing_package(name: str, extra: str) -> ModelLoadError:
 
 
 def library(name: str, extra: str = "hf") -> Any:
-    """Import a package that an extra of vlgate installs."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

@@ -21,7 +21,6 @@ from vlgate.models.checkpoints.whole import check_complete, check_meaning, check
 
 @contextmanager
 def no_bars() -> Iterator[None]:
-    """Suppress progress bars of transformers within a ``with`` block."""
     from transformers.utils import logging
 
     # The hook for new bars, because ``disable_progress_bar()`` also hides the download progress of huggingface_hub.
@@ -91,7 +90,6 @@ def memory_remedy() -> str:
 
 
 def merged(model: Any, source: hub.Pretrained, base: hub.Pretrained) -> tuple[Any, str]:
-    """Merge the adapter of a checkpoint into its base model."""
     folder = hub.folder_of(source)
     try:
         import peft

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -21,27 +22,8 @@ BUFFERS = (
     r"(^|\.)position_ids$", r"(^|\.)(inv_freq|cos_cached|sin_cached|freqs_cis)$", r"(^|\.)relative_position_index$",
     r"(^|\.)(attn|attention)(\.attention)?\.(masked_bias|bias)$", r"(^|\.)num_batches_tracked$", r"_extra_state$",
 )  # fmt: skip
-# Weights that are of no use to what the class computes, although checkpoints of that class hold them. "" is any class.
-SPARE: Mapping[str, tuple[str, ...]] = {
-    "": (
-        r"(^|\.)pooler\.",  # BERT and its relatives are published with it, and their language models have none
-        r"(^|\.)[qkv]_scale$", r"(^|\.)kv_(cache_)?scale$",  # of a quantised cache of keys and values
-        r"^mtp\.", r"^v_head\.",  # heads that predict further tokens, and the values of reinforcement learning
-    ),
-    "AlbertForMaskedLM": (r"^sop_classifier\.",),
-    "BertForMaskedLM": (r"^cls\.seq_relationship\.",),
-    "BlipForImageTextRetrieval": (r"^text_decoder\.", r"_m\.", r"_queue$", r"^(temp|queue_ptr|ptr_queue)$"),
-    "BlipForQuestionAnswering": (r"_m\.", r"_queue$", r"^(temp|queue_ptr|ptr_queue)$"),
-    "Blip2ForImageTextRetrieval": (r"^temp$", r"^qformer\.cls\.", r"^cls\."),
-    "BridgeTowerForImageAndTextRetrieval": (r"^mlm_score\.", r"^itc_\w+\.", r"(^|\.)logit_scale$"),
-    "FlavaForPreTraining": (r"^image_codebook\.",),
-    "LxmertForPreTraining": (r"^answer_head\.",),
-    "LxmertForQuestionAnswering": (r"^cls\.", r"^obj_predict_head\."),
-    "ViltForImageAndTextRetrieval": (r"^(mlm|itm)_score\.",),
-    "ViltForQuestionAnswering": (r"^(mlm|itm)_score\.", r"^rank_output\."),
-    "VisualBertForPreTraining": (r"^cls\.",),
-    "VisualBertForQuestionAnswering": (r"^cls\.(predictions|seq_relationship)\.",),
-}  # fmt: skip
+# By class, and for any; see the file.
+SPARE: Mapping[str, list[str]] = tomllib.loads(Path(__file__).with_name("spare.toml").read_text(encoding="utf-8"))
 # Without these, other weights of the checkpoint mean something else.
 _ADAPTER = re.compile(
     r"^base_model\.|(^|[._])lora[._]|(^|\.)(hada|lokr|oft|boft|ia3|vera|vblora|fourierft|hra|randlora|ln_tuning|shira|"
@@ -86,7 +68,7 @@ def check_complete(asked: str, name: str, info: Mapping[str, Any], may_miss: Col
 
 def check_meaning(asked: str, unexpected: Collection[str]) -> None:
     """Check that no weight is left out without which others mean something else."""
-    keys = [key for key in sorted(unexpected) if not _matches(key, (*BUFFERS, *SPARE[""]))]
+    keys = [key for key in sorted(unexpected) if not _matches(key, (*BUFFERS, *SPARE["any"]))]
     scales = [key for key in keys if _SCALE.search(key)]
     if scales:
         raise ModelLoadError(
@@ -106,7 +88,7 @@ def left_out(asked: str, name: str, unexpected: Collection[str], architectures: 
     # They do not if they are buffers or spare weights of the class, or if the checkpoint is of another class than the
     # model, which then takes a part of it.
     keys = [key for key in sorted(unexpected) if not _matches(key, BUFFERS)]
-    other = [key for key in keys if not _matches(key, (*SPARE[""], *SPARE.get(name, ())))]
+    other = [key for key in keys if not _matches(key, (*SPARE["any"], *SPARE.get(name, ())))]
     if other and name in architectures:
         raise ModelLoadError(
             f"{asked} was saved as {name}, but {_some(other)} would be left out, because {name} of transformers has no "
@@ -133,7 +115,6 @@ def check_precision(asked: str, folder: Path, form: tuple[str, ...]) -> None:
 
 
 def _kinds(file: Path, *, pickled: bool) -> Iterator[tuple[str, str]]:
-    """Yield the names and types of the weights in a file."""
     import torch
 
     if pickled:

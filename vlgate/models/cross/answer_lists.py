@@ -53,14 +53,12 @@ class Vocabulary:
 
 
 def refuse(reasons: Mapping[int, str]) -> None:
-    """Refuse to answer some questions."""
     if reasons:
         why = next(iter(reasons.values()))
         raise NoReplyError([place for place, reason in reasons.items() if reason == why], why)
 
 
 def best(choices: Sequence[Sequence[str]], scores: Sequence[FloatArray]) -> list[str]:
-    """Return the choice of each question that has the highest score."""
     replies = []
     for offered, values in zip(choices, scores, strict=True):
         if not np.isfinite(values).all():

@@ -11,7 +11,14 @@ import numpy as np
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.cross.answer_lists import best, restricted
-from vlgate.models.cross.cross_encoder import AnsweringHead, Architecture, Inputs, MatchingHead, Preparation
+from vlgate.models.cross.cross_encoder import (
+    AnsweringHead,
+    Architecture,
+    Inputs,
+    MatchingHead,
+    Preparation,
+    QuestionAnswerer,
+)
 from vlgate.models.specs import Options
 from vlgate.types import Ask, FloatArray
 
@@ -92,25 +99,24 @@ ITM = MatchingHead(
 LONGEST = 20  # tokens of a generated answer
 
 
-class WrittenReplies:
-    """Replies of a decoder: the likeliest choice, or a generated answer."""
+class WrittenAnswerer(QuestionAnswerer):
+    """A decoder, which replies with the likeliest choice, or a generated answer."""
 
-    def __init__(self, model: Any, prepare: Preparation, options: Options, _: Path) -> None:
+    def __init__(self, model: Any, prepare: Preparation, options: Options, _: Path, what: str) -> None:
         first, mode = options["first"], options["mode"]
+        super().__init__(prepare, fingerprint=f"{what} {mode} {first}")
         self.note = NOTES[first]
-        self.mark = f"{mode} {first}"
         self._model = model
-        self._prepare = prepare
         self._first = first_token(model, first)
         self._mode = mode
         self._read = lru_cache(maxsize=4096)(
             lambda choices: [tuple(ids) for ids in prepare.tokenizer(list(choices))["input_ids"]]
         )
 
-    def check(self, questions: Sequence[Ask]) -> None:
+    def _check(self, questions: Sequence[Ask]) -> None:
         self._prepare.control.check([question.choices for question in questions])
 
-    def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
+    def _replies(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
         # The decoder of transformers 5.23 attends to a question's padding, whatever the mask. So only questions of the
         # same length are decoded together, without padding.
         states = encoded(self._model, inputs, self._first)
@@ -175,5 +181,5 @@ class WrittenReplies:
 VQA = AnsweringHead(
     architecture=Architecture(kind="blip", model="BlipForQuestionAnswering", processor="BlipProcessor"),
     places=_places,
-    replies=WrittenReplies,
+    answerer=WrittenAnswerer,
 )

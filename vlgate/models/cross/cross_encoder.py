@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from vlgate.models.checkpoints.hub import Pretrained, folder_of, identity, parts
 from vlgate.models.checkpoints.inputs import check_prepared, cut_texts, rgb_images, rows_as_keys
 from vlgate.models.checkpoints.load_errors import library
 from vlgate.models.checkpoints.transformers_loading import classes_of, load_model, load_processor
-from vlgate.models.cross.answer_lists import check_answers
 from vlgate.models.specs import Options
 from vlgate.models.text.control_tokens import ControlTokens
 from vlgate.types import Ask, Attended, FloatArray, LazyImage, Match
@@ -36,8 +34,6 @@ _LEAST_KNOWN = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """The architecture that a checkpoint must have."""
-
     kind: str  # the ``model_type`` in its ``config.json``
     model: str  # the class of transformers
     processor: str
@@ -137,7 +133,6 @@ class RankScore:
 
 
 def rank_score(options: Options, match: int | None) -> RankScore:
-    """Return the way of scoring that a model's options ask for."""
     if match is None and OPTION in options:
         raise ModelLoadError(
             f"{OPTION}={options[OPTION]!r}: the model's head gives one ranking score, not two logits; leave the option "
@@ -154,8 +149,6 @@ _ALIGNED_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """n requests about m distinct images, on the model's device."""
-
     pixels: Mapping[str, torch.Tensor]  # of the image processor: ``pixel_values`` of shape (m, 3, height, width)
     which: torch.Tensor  # the index of the image of each request, shape (n,)
     input_ids: torch.Tensor  # the texts, padded on the right, shape (n, length)
@@ -168,8 +161,6 @@ class Inputs:
 
 
 class Preparation:
-    """Turns images and texts into the inputs of a model."""
-
     def __init__(self, processor: Any, places: int, model: Any) -> None:
         self.tokenizer = processor.tokenizer
         self.control = ControlTokens(processor.tokenizer)
@@ -233,138 +224,89 @@ class PixelModel:
         return self._prepare.text_keys(texts)
 
 
-class CrossEncoder(PixelModel):
-    """A matcher: ``head`` returns logits over image and text together, shape (n, 2), or (n, 1) for a ranking score."""
+# Maps of what a model attends to, from the model, the inputs, the tokens and the texts of n requests.
+Maps = Callable[[Any, Inputs, list[list[str]], list[str]], list[Attended]]
+Logits = Callable[[Any, Inputs], "torch.Tensor"]
+"""From the model and the inputs of n requests to logits of shape (n, 2), or (n, 1) for a ranking score."""
 
-    def __init__(
-        self,
-        head: Callable[[Inputs], torch.Tensor],
-        prepare: Preparation,
-        *,
-        rank: RankScore,
-        fingerprint: str,
-        note: str = "",
-    ) -> None:
-        super().__init__(prepare, fingerprint=fingerprint + rank.mark)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchingHead:
+    architecture: Architecture
+    logits: Logits
+    places: Callable[[Any], int]  # the number of token positions in a configuration
+    match: int | None  # the column of a match; None for a ranking score
+    align: Maps | None = None  # how words align with patches
+    roll: Maps | None = None  # the attention through all layers
+    begins: Callable[[Any, str], tuple[Logits, str]] | None = None  # ``logits`` and a note for the option ``first``
+
+
+class CrossEncoder(PixelModel):
+    def __init__(self, head: MatchingHead, model: Any, prepare: Preparation, options: Options, what: str) -> None:
+        rank, self._logits, note = rank_score(options, head.match), head.logits, ""
+        if head.begins is not None:
+            self._logits, note = head.begins(model, options["first"])
+            what = f"{what} {options['first']}"
+        super().__init__(prepare, fingerprint=what + rank.mark)
         self.note = "; ".join(filter(None, (rank.note, note)))
         self.decision_threshold = rank.threshold
-        # How words align with patches, and the attention through all layers; None if the architecture does not say.
-        self.align: Callable[[Inputs, list[list[str]], list[str]], list[Attended]] | None = None
-        self.roll: Callable[[Inputs, list[str]], list[Attended]] | None = None
-        self._head = head
-        self._rank = rank
+        self._head, self._model, self._rank = head, model, rank
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
         import torch
 
         inputs = self._prepare.inputs([pair.image for pair in pairs], [pair.text for pair in pairs])
         with torch.inference_mode():
-            scores = self._rank.of(self._head(inputs).float().cpu().numpy())
+            scores = self._rank.of(self._logits(self._model, inputs).float().cpu().numpy())
         self.cut_texts |= inputs.cut
         return scores
 
     def attended(self, pairs: Sequence[Match]) -> list[Attended]:
-        align = self.align
-        if align is None:
-            return []
-        return self._maps(pairs, lambda inputs, texts: align(inputs, self._prepare.words(inputs), texts))
+        return self._maps(pairs, self._head.align)
 
     def attention_rollout(self, pairs: Sequence[Match]) -> list[Attended]:
-        return [] if self.roll is None else self._maps(pairs, self.roll)
+        return self._maps(pairs, self._head.roll)
 
-    def _maps(self, pairs: Sequence[Match], of: Callable[[Inputs, list[str]], list[Attended]]) -> list[Attended]:
+    def _maps(self, pairs: Sequence[Match], of: Maps | None) -> list[Attended]:
         import torch
 
         maps: list[Attended] = []
+        if of is None:
+            return maps
         for start in range(0, len(pairs), _ALIGNED_AT_ONCE):
             some = pairs[start : start + _ALIGNED_AT_ONCE]
             texts = [pair.text for pair in some]
             inputs = self._prepare.inputs([pair.image for pair in some], texts)
             with torch.inference_mode():
-                maps += of(inputs, texts)
+                maps += of(self._model, inputs, self._prepare.words(inputs), texts)
         return maps
 
 
-class Replies(Protocol):
-    """The part of an architecture that computes the answers of a prepared batch; ``mark`` is for the fingerprint."""
-
-    mark: str
-
-    @property
-    def note(self) -> str:
-        """A note on the replies so far for the readers of the results."""
-
-    def check(self, questions: Sequence[Ask]) -> None:
-        """Raise NoReplyError for questions that cannot be answered, before anything is computed."""
-
-    def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
-        """Return n answers, ``TIED`` if the best choices of a question have exactly the same score."""
-
-
 class QuestionAnswerer(PixelModel):
-    """A model that answers questions about images."""
-
-    def __init__(self, replies: Replies, prepare: Preparation, *, fingerprint: str) -> None:
-        super().__init__(prepare, fingerprint=fingerprint)
-        self._replies = replies
-
-    @property
-    def note(self) -> str:
-        return self._replies.note
-
     def answer(self, questions: Sequence[Ask]) -> list[str]:
         import torch
 
-        self._replies.check(questions)
+        self._check(questions)
         inputs = self._prepare.inputs(
             [question.image for question in questions], [question.question for question in questions]
         )
         with torch.inference_mode():
-            answers = self._replies.reply(inputs, questions)
+            answers = self._replies(inputs, questions)
         self.cut_texts |= inputs.cut
         return answers
 
+    def _check(self, questions: Sequence[Ask]) -> None:
+        """Raise NoReplyError for questions that cannot be answered, before anything is computed."""
+        raise NotImplementedError
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchingHead:
-    """An architecture with a matching head; its functions get the model first."""
-
-    architecture: Architecture
-    logits: Callable[[Any, Inputs], torch.Tensor]  # of shape (n, 2), or (n, 1) for a ranking score
-    places: Callable[[Any], int]  # the number of token positions in a configuration
-    match: int | None  # the column of a match; None for a ranking score
-    # How words align with patches, of the inputs, the tokens and the texts of n requests; the attention through all
-    # layers, of the inputs and the texts; None for an architecture without one.
-    align: Callable[[Any, Inputs, list[list[str]], list[str]], list[Attended]] | None = None
-    roll: Callable[[Any, Inputs, list[str]], list[Attended]] | None = None
-    # Makes ``logits`` and a note for the option ``first``.
-    begins: Callable[[Any, str], tuple[Callable[[Any, Inputs], torch.Tensor], str]] | None = None
-
-    def check(self, options: Options, _: Path) -> None:
-        rank_score(options, self.match)
-
-    def made(self, model: Any, prepare: Preparation, options: Options, _: Path, what: str) -> CrossEncoder:
-        rank, logits, note = rank_score(options, self.match), self.logits, ""
-        if self.begins is not None:
-            logits, note = self.begins(model, options["first"])
-            what = f"{what} {options['first']}"
-        encoder = CrossEncoder(partial(logits, model), prepare, rank=rank, fingerprint=what, note=note)
-        encoder.align = None if self.align is None else partial(self.align, model)
-        encoder.roll = None if self.roll is None else partial(self.roll, model)
-        return encoder
+    def _replies(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweringHead:
-    """An architecture that answers questions; ``replies`` gets the model, its preparation, options and folder."""
+    """An architecture that answers questions; ``answerer`` gets the model, its preparation, options and folder."""
 
     architecture: Architecture
     places: Callable[[Any], int]
-    replies: Callable[[Any, Preparation, Options, Path], Replies]
-
-    def check(self, options: Options, folder: Path) -> None:
-        check_answers(options.get("answers", ""), folder)
-
-    def made(self, model: Any, prepare: Preparation, options: Options, folder: Path, what: str) -> QuestionAnswerer:
-        replies = self.replies(model, prepare, options, folder)
-        return QuestionAnswerer(replies, prepare, fingerprint=f"{what} {replies.mark}")
+    answerer: Callable[[Any, Preparation, Options, Path, str], QuestionAnswerer]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vlgate.models.checkpoints.hub import requested
 from vlgate.models.checkpoints.load_errors import tried
 from vlgate.models.cross import blip, vilt
+from vlgate.models.cross.answer_lists import check_answers
 from vlgate.models.cross.cross_encoder import (
     AnsweringHead,
     Architecture,
@@ -21,7 +22,9 @@ from vlgate.models.cross.cross_encoder import (
     QuestionAnswerer,
     check_local,
     loaded,
+    rank_score,
 )
+from vlgate.models.specs import Options
 
 if TYPE_CHECKING:
     import torch
@@ -197,7 +200,7 @@ HEADS: Mapping[str, MatchingHead | AnsweringHead] = MappingProxyType(
 
 def check(weights: str, folder: Path, *, name: str) -> None:
     source, options = requested(name, weights, folder)
-    HEADS[name].check(options, folder)
+    _check_options(HEADS[name], options, folder)
     check_local(source, HEADS[name].architecture)
 
 
@@ -206,7 +209,16 @@ def build(
 ) -> CrossEncoder | QuestionAnswerer:
     source, options = requested(name, weights, folder)
     head = HEADS[name]
-    head.check(options, folder)
+    _check_options(head, options, folder)
     model, processor, what = loaded(head.architecture, source, device=device, dtype=dtype)
     prepare = Preparation(processor, head.places(model.config), model)
-    return tried(head.made(model, prepare, options, folder, what), source.asked)
+    if isinstance(head, MatchingHead):
+        return tried(CrossEncoder(head, model, prepare, options, what), source.asked)
+    return tried(head.answerer(model, prepare, options, folder, what), source.asked)
+
+
+def _check_options(head: MatchingHead | AnsweringHead, options: Options, folder: Path) -> None:
+    if isinstance(head, MatchingHead):
+        rank_score(options, head.match)
+    else:
+        check_answers(options.get("answers", ""), folder)

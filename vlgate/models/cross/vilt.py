@@ -10,7 +10,14 @@ import numpy as np
 
 from vlgate.models.attention import ROLLOUT, attention, cells, mean_of_heads, rolled_out
 from vlgate.models.cross.answer_lists import answer_list, answers_file
-from vlgate.models.cross.cross_encoder import AnsweringHead, Architecture, Inputs, MatchingHead, Preparation
+from vlgate.models.cross.cross_encoder import (
+    AnsweringHead,
+    Architecture,
+    Inputs,
+    MatchingHead,
+    Preparation,
+    QuestionAnswerer,
+)
 from vlgate.models.specs import Options
 from vlgate.types import Ask, Attended, FloatArray
 
@@ -90,7 +97,7 @@ def alignment(model: Any, inputs: Inputs, tokens: list[list[str]], texts: list[s
 # contain it.
 
 
-def rollout(model: Any, inputs: Inputs, texts: list[str]) -> list[Attended]:
+def rollout(model: Any, inputs: Inputs, _: list[list[str]], texts: list[str]) -> list[Attended]:
     """Return how much of each patch is in the token that the score of each request is computed from."""
     reply, real = _reply(model.vilt, inputs, attentions=True)
     start = inputs.input_ids.shape[1] + 1
@@ -160,23 +167,21 @@ RANKING = MatchingHead(
 _WHERE = "the labels in the order of its logits, which a published checkpoint has as id2label in its config.json"
 
 
-class LabelReplies:
-    """Replies of a classifier over a fixed list of labels."""
-
-    def __init__(self, model: Any, _: Preparation, options: Options, folder: Path) -> None:
+class LabelAnswerer(QuestionAnswerer):
+    def __init__(self, model: Any, prepare: Preparation, options: Options, folder: Path, what: str) -> None:
         file, config = answers_file(options["answers"], folder, None, ()), model.config
-        self._model = model
         self._answers = answer_list(file, config.id2label, config.num_labels, mode=options["mode"], where=_WHERE)
-        self.mark = self._answers.fingerprint
+        super().__init__(prepare, fingerprint=f"{what} {self._answers.fingerprint}")
+        self._model = model
 
     @property
     def note(self) -> str:
         return self._answers.note
 
-    def check(self, questions: Sequence[Ask]) -> None:
+    def _check(self, questions: Sequence[Ask]) -> None:
         self._answers.check(questions)
 
-    def reply(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
+    def _replies(self, inputs: Inputs, questions: Sequence[Ask]) -> list[str]:
         pooled = _reply(self._model.vilt, inputs)[0].pooler_output
         return self._answers.choose(self._model.classifier(pooled).float().cpu().double().numpy(), questions)
 
@@ -184,5 +189,5 @@ class LabelReplies:
 VQA = AnsweringHead(
     architecture=Architecture(kind="vilt", model="ViltForQuestionAnswering", processor="ViltProcessor"),
     places=_places,
-    replies=LabelReplies,
+    answerer=LabelAnswerer,
 )

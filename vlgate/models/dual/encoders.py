@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 
 class DualModel(CosineModel):
-    """A dual encoder of transformers."""
-
     def __init__(self, model: Any, tokenizer: Any, image_processor: Any, *, family: Family, fingerprint: str) -> None:
         tokenizer.padding_side = "right"  # as in training, whatever was saved: positions are counted from the left
         super().__init__(model, tokenizer, fingerprint=fingerprint)

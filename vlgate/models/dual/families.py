@@ -13,8 +13,6 @@ from vlgate.errors import ModelLoadError, nearest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """How the models of a family read texts."""
-
     name: str
     model_types: Mapping[str, str]  # from the ``model_type`` of a configuration to the class of transformers
     padding: Literal["longest", "max_length"] = "longest"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 class OpenClip(CosineModel):
-    """A dual encoder of open_clip."""
-
     def __init__(
         self,
         model: Any,

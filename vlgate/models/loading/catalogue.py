@@ -25,8 +25,6 @@ _TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """A model that a package offers."""
-
     name: str
     target: str  # package.module:callable
     by: str  # the package and its version
@@ -41,7 +39,6 @@ def all_offered() -> list[Offered]:
 
 
 def offered(name: str, *, builtin: bool) -> Offered | None:
-    """Return the model that a package offers under a name; None if no package does."""
     offers = [offer for offer in all_offered() if offer.name == name]
     if not offers:
         return None

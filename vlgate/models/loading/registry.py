@@ -29,7 +29,6 @@ _NEEDED = (
 
 
 def can_be_found(module: str, folder: Path) -> bool:
-    """Return whether a module's top-level package is on the path or in ``folder``."""
     top = module.partition(".")[0]
     try:
         spec = importlib.util.find_spec(top)
@@ -123,8 +122,6 @@ def _call(made_by: Callable[..., object], arguments: Mapping[str, object], what:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedModel:
-    """A model with its name, its weights and its fingerprint."""
-
     name: str
     weights: str  # as the user wrote them; empty for none
     # 64 hexadecimal digits that change with everything that the replies depend on, except the tasks that a model with a

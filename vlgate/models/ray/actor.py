@@ -51,7 +51,6 @@ class Scorer:
         self._caller = Caller(name="", size=1, steps=STEPS)
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of what the replies of a model depend on."""
         return versions()
 
     def load(self, wanted: messages.Wanted) -> messages.Surface | messages.Failed:
@@ -107,7 +106,6 @@ class Scorer:
         )
 
     def note(self) -> str:
-        """Return what the model notes about itself now."""
         return "" if self._loaded is None else note_of(self._loaded)
 
 
@@ -119,7 +117,6 @@ def _texts(item: object) -> Iterator[str]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions in this process: of vlgate, Python, and the packages that the replies depend on."""
     found = {"vlgate": __version__, "Python": platform.python_version()}
     for package in _PACKAGES:
         try:

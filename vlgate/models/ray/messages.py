@@ -51,8 +51,6 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
-    """What a loaded model shows of itself."""
-
     loaded: LoadedModel  # without the model
     methods: tuple[str, ...]  # those of ``ASKED`` and ``PLAIN`` that it has
     threshold: object = None  # its ``decision_threshold``
@@ -63,8 +61,6 @@ class Surface:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replied:
-    """The replies to the items of a call."""
-
     replies: object
     digests: tuple[tuple[int, bytes], ...] = ()  # of pixels that were noted, with the positions of their images
     cut: tuple[str, ...] = ()  # texts that the model did not read to the end
@@ -223,7 +219,6 @@ class ImageStore:
 
 
 def received(items: Sequence[object], pixels: Sequence[Pixels | Failed]) -> tuple[object, ...]:
-    """Return the items of a call, on the actor, with the pixels that were sent."""
     made: dict[int, LazyImage] = {}
 
     def _whole(image: LazyImage) -> LazyImage:
@@ -249,7 +244,6 @@ def noted(items: Sequence[object]) -> Iterator[tuple[int, bytes]]:
 
 
 def note(items: Sequence[object], digests: Sequence[tuple[int, bytes]]) -> None:
-    """Note in the run what an actor noted of the pixels of these items."""
     images = [image for item in items for image in images_in(item)]
     for place, digest in digests:
         load = images[place].load

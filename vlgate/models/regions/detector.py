@@ -30,7 +30,6 @@ _SHORTEST = 16
 
 
 def resized_size(size: tuple[int, int], config: Config) -> tuple[int, int]:
-    """Return the height and width to which an image of the given height and width is resized."""
     scale = config.short / min(size)
     height, width = (config.short, scale * size[1]) if size[0] < size[1] else (scale * size[0], config.short)
     if max(height, width) > config.long:

@@ -114,28 +114,25 @@ _ENDS = 65_536  # bytes at the beginning and end of a larger file that its finge
 
 
 class FeatureFile(RegionSource):
-    """A file or folder of features."""
-
     image_names = True
 
     def __init__(self, path: Path, records: Records, *, width: int | None, count: int | None) -> None:
         self._path, self._records, self._needed = path, records, (count, width)
         self._names = Names(records.keys())
-        self.images = len(self._names)
         super().__init__(
             lambda images: [self._of(image) for image in images],
             fingerprint=f"regions {_identity(path)}",
             note=f"regions read from {path.name}",
-            lacking=f"{path} has no regions of {{keys}}, but of {self.images:,} others; make them with vlgate "
+            lacking=f"{path} has no regions of {{keys}}, but of {len(self._names):,} others; make them with vlgate "
             "features, or leave out regions=FILE: images perturbed during the run (with #) are in no file",
         )
 
-    def check_first(self) -> None:
-        """Check that the model can take the first image's regions; skip the check if that record is damaged."""
-        key = next(iter(self._records.keys()))
+        key = next(iter(records.keys()), None)
+        if key is None:
+            raise ModelLoadError(f"{path}: holds no image; {AGAIN}")
         try:
-            first = self._records.read(key)
-        except DataError:
+            first = records.read(key)
+        except DataError:  # a damaged record costs its own cases only
             return
         try:
             self._fitting(key, first)
@@ -166,16 +163,11 @@ def is_features(path: Path) -> bool:
 
 
 def feature_file(path: Path, *, width: int | None = WIDTH, count: int | None = COUNT) -> FeatureFile:
-    """Open a file or folder of features."""
     file = path / DATA if _is_database(path) else path
     if file.exists() and not (file.is_file() or file.is_dir()):  # reading a pipe would block for ever
         raise ModelLoadError(f"{file}: is not a regular file; {AGAIN}")
     form = FORMS[path.suffix.lower()] if not path.is_dir() else Volta if _is_database(path) else Shards
-    source = FeatureFile(path, form(path), width=width, count=count)
-    if source.images == 0:
-        raise ModelLoadError(f"{path}: holds no image; {AGAIN}")
-    source.check_first()
-    return source
+    return FeatureFile(path, form(path), width=width, count=count)
 
 
 def _is_database(folder: Path) -> bool:

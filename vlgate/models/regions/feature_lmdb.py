@@ -25,42 +25,6 @@ _SCRIPT = Path(__file__).with_name("lmdb_process.py")
 _DIED = "the process that read it was killed, so a page of the file is damaged"
 
 
-class Reader:
-    """An LMDB, open for reading. If its process dies of an entry, the next entry is read by another one."""
-
-    def __init__(self, path: Path) -> None:
-        if find_spec("lmdb") is None:
-            raise missing_package("lmdb", "lmdb")
-        self._path = path
-        try:
-            self._process, listed = self._started()
-            self.keys = [bytes.fromhex(key).decode() for key in listed.decode().split("\n") if key]
-        except (OSError, ValueError) as error:
-            raise ModelLoadError(f"{path}: cannot be read as an LMDB ({error}); {AGAIN}") from None
-
-    def get(self, key: str) -> bytes | None:
-        if self._process.poll() is not None:
-            self._process, _ = self._started()
-        try:
-            self._process.stdin.write(key.encode().hex().encode() + b"\n")  # type: ignore[union-attr]
-            self._process.stdin.flush()  # type: ignore[union-attr]
-        except OSError:
-            raise ValueError(_DIED) from None
-        return _received(self._process)
-
-    def _started(self) -> tuple[subprocess.Popen[bytes], bytes]:
-        command = [sys.executable, "-P", str(_SCRIPT), str(self._path), str(int(self._path.is_dir()))]
-        process = subprocess.Popen(  # noqa: S603  # our own script
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the run
-        )
-        weakref.finalize(self, _end, process)
-        return process, _received(process) or b""
-
-
 def _received(process: subprocess.Popen[bytes]) -> bytes | None:
     """The next content; None for no entry. Raises ValueError with the message of the process, or if it dies."""
     stream = process.stdout
@@ -222,15 +186,24 @@ _NAMES = {
 
 
 class Volta(Records):
-    """A database, open for reading: a folder with ``data.mdb``, or a single file."""
+    """A database, open for reading: a folder with ``data.mdb``, or a single file.
+
+    If its process dies of an entry, the next entry is read by another one.
+    """
 
     def __init__(self, path: Path) -> None:
+        if find_spec("lmdb") is None:
+            raise missing_package("lmdb", "lmdb")
         self._path = path
-        self._reader = Reader(path)
-        self._places = {key: key for key in self._reader.keys if key != _LIST_OF_KEYS}
+        try:
+            self._process, listed = self._started()
+            keys = [bytes.fromhex(key).decode() for key in listed.decode().split("\n") if key]
+        except (OSError, ValueError) as error:
+            raise ModelLoadError(f"{path}: cannot be read as an LMDB ({error}); {AGAIN}") from None
+        self._places = {key: key for key in keys if key != _LIST_OF_KEYS}
 
     def _record(self, key: str) -> Record:
-        content = self._reader.get(key)
+        content = self._content(key)
         if content is None:
             raise ValueError("its key leads to no entry")
         item = plain_values(content)
@@ -244,6 +217,28 @@ class Volta(Records):
         arrays |= {name: _numbers(item[own], KINDS[name]) for name, own in _NAMES.items() if own in item}
         height, width = (float(item[f"img_{side}" if f"img_{side}" in item else f"image_{side}"]) for side in "hw")
         return self._path, arrays, (height, width)
+
+    def _content(self, key: str) -> bytes | None:
+        if self._process.poll() is not None:
+            self._process, _ = self._started()
+        try:
+            self._process.stdin.write(key.encode().hex().encode() + b"\n")  # type: ignore[union-attr]
+            self._process.stdin.flush()  # type: ignore[union-attr]
+        except OSError:
+            raise ValueError(_DIED) from None
+        return _received(self._process)
+
+    def _started(self) -> tuple[subprocess.Popen[bytes], bytes]:
+        command = [sys.executable, "-P", str(_SCRIPT), str(self._path), str(int(self._path.is_dir()))]
+        process = subprocess.Popen(  # noqa: S603  # our own script
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the run
+        )
+        weakref.finalize(self, _end, process)
+        return process, _received(process) or b""
 
 
 def _numbers(value: object, kind: type[np.generic]) -> NDArray[Any]:

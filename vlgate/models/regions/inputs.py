@@ -69,8 +69,6 @@ class SeenRegions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionInputs:
-    """Makes the inputs of a model from requests."""
-
     tokenizer: Any
     source: RegionSource
     length: int  # the most tokens of a text, both ends included

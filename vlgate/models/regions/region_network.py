@@ -1,4 +1,4 @@
-"""Region features of a small network of crops: its settings, its layers, and its run over the boxes of images."""
+"""Region features of a small network of crops: the boxes that it is given, its settings, its layers, and its run."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
+from itertools import combinations, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vlgate.errors import ModelLoadError
 from vlgate.models.checkpoints.fingerprint import digest, digest_path
 from vlgate.models.checkpoints.inputs import prepared
 from vlgate.models.checkpoints.load_errors import damaged, one_line
-from vlgate.models.regions.region_boxes import Boxes, Pixels, overlaps, propose
 from vlgate.models.regions.regions import Regions, RegionSource
 from vlgate.types import LazyImage
 
@@ -24,14 +25,159 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
+# Boxes that may hold a thing, from the image alone: what stands out from the background, and its colours and parts.
+# Things that touch stand out together. Their colours separate them: connected areas of one colour, pairs of
+# neighbouring areas, what is left without one of them, and the halves and thirds of the whole.
+
+MOST = 48
+"""The most boxes of an image."""
+LEAST_SIDE = 8  # pixels; smaller boxes are left out
+LEAST_AREA = 40  # pixels of one colour
+STANDS_OUT = 34  # grey levels in some channel between a thing and the background
+MOST_AREAS = 7  # of one thing whose pairs are tried
+GAP = 6  # pixels between areas that still touch
+SAME = 0.9  # boxes that overlap more count once
+BRIDGES = (3, 11)  # pixels; the wider one joins the stripes of a pattern
+
+Pixels = NDArray[np.uint8]
+Boxes = NDArray[np.float32]
+Mask = NDArray[np.uint8]
+_Box = tuple[int, int, int, int]  # left, top, right, bottom
+
+_DARK, _PALE, _GRAY, _BROWN, _SKIN = 1, 2, 3, 4, 5
+_HUES = (8, 20, 33, 85, 126, 151, 170)  # of OpenCV's 180: red, orange, yellow, green, blue, purple, pink
+_FIRST_HUE = 6
+_BLACK, _DIM, _LIGHT = 90, 165, 215  # of 255
+_WEAK, _OF_SKIN = 45, 125  # saturation, of 255
+
+
+def propose(pixels: Pixels) -> Boxes:
+    """Propose at most ``MOST`` boxes for the things in an RGB image of shape (h, w, 3); at least the whole image.
+
+    Returns: boxes of shape (n, 4), left, top, right and bottom in pixels.
+    """
+    import cv2
+
+    smooth: Pixels = np.asarray(cv2.medianBlur(pixels, 3), dtype=np.uint8)
+    median = np.median(smooth[::4, ::4].reshape(-1, 3), axis=0)
+    red, green, blue = cv2.split(cv2.absdiff(smooth, np.array((*median, 0.0))))
+    _, mask = cv2.threshold(cv2.max(cv2.max(red, green), blue), STANDS_OUT, 1, cv2.THRESH_BINARY)
+    apart = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)), dtype=np.uint8)
+    colours = _colours(smooth)
+    contours, _ = cv2.findContours(apart, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    wholes = sorted((_rectangle(cv2.boundingRect(contour)) for contour in contours), key=_area, reverse=True)
+    ranked = [_parts(apart, colours, box) for box in wholes if _large(box)]
+    # The likeliest part of each thing first, then the second of each.
+    boxes = [box for box in wholes if _large(box)]
+    boxes += [box for row in zip_longest(*ranked) for box in row if box is not None]
+    return np.array(_distinct(boxes) or [(0, 0, pixels.shape[1], pixels.shape[0])], dtype=np.float32)
+
+
+def overlaps(some: Boxes, others: Boxes) -> Boxes:
+    """Return the area that boxes of shape (n, 4) share with those of shape (m, 4), as a share of their union."""
+    sides = np.minimum(some[:, None, 2:], others[None, :, 2:]) - np.maximum(some[:, None, :2], others[None, :, :2])
+    both = sides.clip(0).prod(axis=2)
+    one, other = ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]) for boxes in (some, others))
+    shares: Boxes = both / (one[:, None] + other[None, :] - both)
+    return shares
+
+
+def _colours(smooth: Pixels) -> Mask:
+    """Give each pixel the number of a colour: dark, pale, gray, brown, skin, or a hue."""
+    import cv2
+
+    hue, strength, light = cv2.split(cv2.cvtColor(smooth, cv2.COLOR_RGB2HSV))
+    numbers = np.searchsorted(_HUES, np.arange(256), side="right") % len(_HUES) + _FIRST_HUE
+    colours = np.asarray(cv2.LUT(hue, numbers.astype(np.uint8)), dtype=np.uint8)
+    warm, dim, weak = colours == _FIRST_HUE + 1, light < _DIM, strength < _WEAK
+    colours[warm & dim] = _BROWN
+    colours[warm & ~dim & (strength < _OF_SKIN)] = _SKIN
+    colours[weak] = _GRAY
+    colours[weak & (light > _LIGHT)] = _PALE
+    colours[light < _BLACK] = _DARK
+    return colours
+
+
+def _parts(apart: Mask, colours: Mask, whole: _Box) -> list[_Box]:
+    """Propose the parts of what stands out in the box ``whole``, the likeliest things first."""
+    import cv2
+
+    left, top, right, bottom = whole
+    inside, labels = apart[top:bottom, left:right], colours[top:bottom, left:right]
+    areas = _distinct(sorted(_areas(inside, labels), key=_area, reverse=True))[:MOST_AREAS]
+    rest = []
+    for x1, y1, x2, y2 in areas[:4]:  # what stands out without one of them
+        others = inside.copy()
+        others[max(0, y1 - 2) : y2 + 2, max(0, x1 - 2) : x2 + 2] = 0
+        others = np.asarray(cv2.morphologyEx(others, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)), dtype=np.uint8)
+        rest.append(_rectangle(cv2.boundingRect(others)))
+    pairs = []
+    for one, other in combinations(areas, 2):
+        if all(one[i] <= other[i + 2] + GAP and other[i] <= one[i + 2] + GAP for i in (0, 1)):
+            pairs.append((min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])))
+    width, height = right - left, bottom - top
+    cuts = [
+        (0, 0, width, height // 2),
+        (0, height // 2, width, height),
+        (0, height // 3, width, height),
+        (0, 0, width, 2 * height // 3),
+        (0, 0, width // 2, height),
+        (width // 2, 0, width, height),
+    ]
+    parts = [*areas, *filter(_large, rest), *pairs, *cuts]
+    return [(a + left, b + top, c + left, d + top) for a, b, c, d in parts if c - a and d - b]
+
+
+def _areas(inside: Mask, labels: Mask) -> list[_Box]:
+    """The boxes of the connected areas of each colour, with gaps bridged narrowly and widely."""
+    import cv2
+
+    boxes: list[_Box] = []
+    for label in np.flatnonzero(np.bincount((labels * inside).ravel(), minlength=1) >= LEAST_AREA):
+        if label in {0, _DARK, _PALE}:
+            continue
+        mask = ((labels == label) & (inside > 0)).astype(np.uint8)
+        for bridge in BRIDGES:
+            closed = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((bridge, bridge), np.uint8))
+            _, _, stats, _ = cv2.connectedComponentsWithStats(closed, connectivity=8)
+            boxes += [_rectangle(tuple(map(int, box))) for *box, area in stats[1:] if area >= LEAST_AREA]
+        boxes.append(_rectangle(cv2.boundingRect(mask)))
+    return [box for box in boxes if _large(box)]
+
+
+def _distinct(boxes: list[_Box]) -> list[_Box]:
+    large = [box for box in dict.fromkeys(boxes) if _large(box)]
+    if not large:
+        return []
+    same = overlaps(np.array(large, dtype=np.float32), np.array(large, dtype=np.float32)) >= SAME
+    kept: list[_Box] = []
+    free = np.ones(len(large), dtype=bool)
+    for place, box in enumerate(large):
+        if free[place] and len(kept) < MOST:
+            kept.append(box)
+            free &= ~same[place]
+    return kept
+
+
+def _rectangle(box: Sequence[int]) -> _Box:
+    left, top, width, height = box
+    return left, top, left + width, top + height
+
+
+def _area(box: _Box) -> int:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _large(box: _Box) -> bool:
+    return min(box[2] - box[0], box[3] - box[1]) >= LEAST_SIDE
+
+
 SETTINGS = "region_network.json"
 WEIGHTS = "region_network.safetensors"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a region network is made of."""
-
     crop: int  # the side of a crop in pixels
     channels: tuple[int, ...]  # of the convolutions
     strides: tuple[int, ...]
@@ -172,7 +318,6 @@ def chosen(boxes: Boxes, sure: Boxes, settings: Settings) -> list[int]:
 
 
 def has_network(folder: Path) -> bool:
-    """Return whether a folder holds a region network."""
     return (folder / SETTINGS).is_file()
 
 

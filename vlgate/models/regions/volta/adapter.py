@@ -73,8 +73,6 @@ def _fitted(
 
 
 class Volta(RegionModel):
-    """A model of VOLTA's family as a matcher."""
-
     def __init__(self, source: WeightsFile, weights: Weights, inputs: RegionInputs, *, fingerprint: str) -> None:
         super().__init__(inputs, fingerprint=fingerprint + source.rank.mark)
         self._rank = source.rank

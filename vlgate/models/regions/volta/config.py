@@ -26,8 +26,6 @@ FEEDS: dict[str, Side] = {"t_ff_sublayers": "text", "v_ff_sublayers": "vision"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """One stream's part in a sublayer."""
-
     width: int  # numbers per token
     inner: int  # numbers per token within it: all heads together, or between the halves of a feed-forward sublayer
     heads: int = 1
@@ -108,8 +106,6 @@ _DEFAULTS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """A model of VOLTA's family."""
-
     embeddings: str
     vocabulary: int
     positions: int
@@ -150,7 +146,6 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def parse(content: Mapping[str, Any], where: str) -> Config:
-    """Parse and check a configuration."""
     if not any(content.get(name) for name in GATES):
         raise ModelLoadError(
             f"{where} lacks {', '.join(GATES)}; expected a configuration of VOLTA (config/ctrl_*.json)"

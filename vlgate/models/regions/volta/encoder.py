@@ -42,7 +42,6 @@ class Weights:
 
 
 def encode(config: Config, weights: Weights, states: States, seen: States) -> States:
-    """Run both streams through all sublayers."""
     import torch
 
     masks: dict[Side, torch.Tensor] = {side: there[:, None, None, :] for side, there in seen.items()}
@@ -97,8 +96,6 @@ _TEXT, _VISION = "bert.embeddings.", "bert.v_embeddings."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """n texts with n images."""
-
     ids: torch.Tensor  # tokens of shape (n, length), padded on the right
     words: torch.Tensor  # False for padding, booleans of shape (n, length)
     features: torch.Tensor  # of shape (n, regions, d), in the model's precision
@@ -127,7 +124,6 @@ def with_overall(config: Config, features: torch.Tensor, boxes: torch.Tensor, th
 
 
 def embed(config: Config, weights: Weights, seen: Seen, task: int = 0) -> Streams:
-    """Embed texts and regions."""
     import torch
 
     ways: dict[str, Callable[..., Streams]] = {
@@ -222,7 +218,6 @@ MATCH = 0
 
 
 def logits(config: Config, weights: Weights, seen: Seen, task: int = 0) -> torch.Tensor:
-    """Return the matching head's outputs for n texts with n images."""
     import torch
 
     streams = embed(config, weights, seen, task)

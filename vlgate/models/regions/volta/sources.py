@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,41 +21,11 @@ if TYPE_CHECKING:
     import torch
 
 
-# The gates with which VOLTA's controlled models were published (``config/ctrl_*.json`` of e-bug/volta): the sublayers
-# of attention of text, across the streams and of vision, and the feed-forward ones of text and of vision.
-_SINGLE_STREAM = (range(0, 24, 2), range(0, 24, 2), range(0, 24, 2), range(1, 24, 2), range(1, 24, 2))
-_PUBLISHED: Mapping[str, tuple[Iterable[int], ...]] = {
-    # Six layers of text, then six of co-attention, each followed by one layer of each stream by itself.
-    "vilbert": (
-        [*range(0, 12, 2), *range(14, 36, 4)], range(12, 36, 4), range(14, 36, 4), range(1, 36, 2), range(13, 36, 2)
-    ),
-    # Nine layers of text and five of vision, then five of cross-attention (shared weights) and self-attention.
-    "lxmert": (
-        [*range(0, 18, 2), *range(19, 33, 3)], range(18, 33, 3), [*range(0, 10, 2), *range(19, 33, 3)],
-        [*range(1, 18, 2), *range(20, 33, 3)], [*range(1, 10, 2), *range(20, 33, 3)],
-    ),
-}  # fmt: skip
-
-
 def published(name: str) -> dict[str, Any]:
     """Return the settings of a controlled model, under VOLTA's names."""
-    # The others are twelve layers of BERT, in which every token attends to every token.
-    text, across, vision, text_feeds, vision_feeds = map(list, _PUBLISHED.get(name, _SINGLE_STREAM))
-    settings: dict[str, Any] = {
-        "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "bert_model": "bert-base-uncased",
-        "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072, "pooler_size": 1024,
-        "v_hidden_size": 768, "v_num_attention_heads": 12, "v_intermediate_size": 3072, "v_pooler_size": 1024,
-        "v_feature_size": 2048, "num_locs": 5, "add_global_imgfeat": "first", "fusion_method": "mul",
-        "image_embeddings": name, "tt_attn_sublayers": text, "tv_attn_sublayers": across, "vt_attn_sublayers": across,
-        "vv_attn_sublayers": vision, "t_ff_sublayers": text_feeds, "v_ff_sublayers": vision_feeds,
-    }  # fmt: skip
-    if name == "lxmert":
-        settings["shared_sublayers"] = across
-    elif name != "vilbert":
-        settings |= {"shared_sublayers": list(range(24)), "single_ln_sublayers": list(range(24))}
-    if name == "vl-bert":
-        settings |= {"type_vocab_size": 3, "v_coordinate_embeddings_dim": 256}
-    return settings
+    sections = vilbert_mt.published()
+    own = sections[name] if name in ("vilbert", "lxmert") else sections["single-stream"] | sections.get(name, {})
+    return {**sections["all"], **own, "image_embeddings": name}
 
 
 VILBERT_MT = "vilbert-12-in-1"
@@ -71,8 +41,6 @@ _OTHER_DETECTOR = "ViLBERT and 12-in-1 were trained on the regions of a ResNeXt-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightsFile:
-    """A checkpoint: its file, its configuration and its options."""
-
     file: Path
     config: Config
     options: Options
@@ -161,7 +129,7 @@ def _multi_task(file: Path, folder: Path, options: Options, content: dict[str, A
     task = options.get("task", str(RETRIEVAL)) if tasks else "0"
     if not task.isascii() or not task.isdecimal() or int(task) >= vilbert_mt.TASK_TOKENS:
         raise ModelLoadError(f"task={task!r}: expected a task's number below {vilbert_mt.TASK_TOKENS}, such as 7 or 8")
-    settings = vilbert_mt.PUBLISHED if content is None else content
+    settings = vilbert_mt.published()[VILBERT_MT] if content is None else content
     return WeightsFile(
         file=file,
         config=parse(vilbert_mt.in_words_of_volta(settings, where, head=head, task_tokens=tasks), where),

@@ -5,7 +5,9 @@ The arithmetic is the same. Lu et al., "12-in-1: Multi-Task Vision and Language 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from vlgate.errors import ModelLoadError
@@ -21,14 +23,10 @@ _NEEDED = ("num_hidden_layers", "v_num_hidden_layers", "t_biattention_id", "v_bi
            "bi_num_attention_heads")  # fmt: skip
 _PARTS = ("query", "key", "value")
 
-PUBLISHED: dict[str, Any] = {
-    "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "hidden_size": 768,
-    "num_attention_heads": 12, "intermediate_size": 3072, "num_hidden_layers": 12, "v_feature_size": 2048,
-    "v_hidden_size": 1024, "v_num_hidden_layers": 6, "v_num_attention_heads": 8, "v_intermediate_size": 1024,
-    "bi_hidden_size": 1024, "bi_num_attention_heads": 8, "hidden_act": "gelu", "v_hidden_act": "gelu",
-    "v_biattention_id": [0, 1, 2, 3, 4, 5], "t_biattention_id": [6, 7, 8, 9, 10, 11],
-}  # fmt: skip
-"""``config/bert_base_6layer_6conect.json``, the configuration of the published multi-task model."""
+
+def published() -> dict[str, Any]:
+    """Return the published configurations by model, this one and VOLTA's."""
+    return tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
 
 
 def steps(content: Mapping[str, Any]) -> list[tuple[str, int]]:
@@ -46,7 +44,6 @@ def steps(content: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task_tokens: int) -> dict[str, Any]:
-    """Translate a configuration of vilbert-multi-task to one of VOLTA."""
     lacking = [name for name in _NEEDED if name not in content]
     if lacking:
         raise ModelLoadError(
