@@ -14,7 +14,6 @@ from PIL import Image
 from vlgate.cli import add_options, features
 from vlgate.errors import ModelLoadError, OptionError
 from vlgate.models.regions import detector as frcnn_detector
-from vlgate.models.regions.detector import DetectorSource
 from vlgate.models.regions.detector_network import Config, network
 from vlgate.models.regions.feature_shards import Shards
 from vlgate.models.regions.inputs import region_source
@@ -68,8 +67,8 @@ def test_the_files_hold_the_regions_of_the_detector(images, detector, tmp_path, 
     assert ran("--images", images, "--out", out, "--model", detector, "--batch-size", 2) == 0
     assert f"3 of 3 images in {out}, 3 of them made now" in capsys.readouterr().err
     needs = {"width": 64, "count": 4}
-    read = region_source("out", tmp_path, "cpu", "float32", **needs)
-    found = region_source(str(detector), tmp_path, "cpu", "float32", **needs)
+    read = region_source("out", tmp_path, "cpu", **needs)
+    found = region_source(str(detector), tmp_path, "cpu", **needs)
     for key, file in (
         ("v7w_1", "1.jpg"),
         ("COCO_val2014_000000000002.jpg", "sub/000000000002.png"),
@@ -140,15 +139,15 @@ def test_images_that_cannot_be_listed_or_named_are_an_error(images, detector, tm
 def test_it_prints_its_progress_and_can_be_interrupted(images, detector, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(features, "EVERY", 0)
     options = ("--images", images, "--out", tmp_path / "out", "--model", detector, "--batch-size", 1)
-    real, calls = DetectorSource.look, []
+    real, calls = frcnn_detector.detect, []
 
-    def look(source, images):
+    def detect(network, config, images, *rest):
         calls.append(len(images))
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return real(source, images)
+        return real(network, config, images, *rest)
 
-    monkeypatch.setattr(DetectorSource, "look", look)
+    monkeypatch.setattr(frcnn_detector, "detect", detect)
     assert ran(*options) == 130
     said = capsys.readouterr().err
     assert "1 of 3 images, " in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from vlgate.asking.batching import Caller
 from vlgate.errors import OptionError
@@ -50,15 +51,8 @@ def load_on_cluster(options: Options) -> tuple[LoadedModel, Caller]:
     )
     surface = pool.start(seats(nodes(), options.device))
     model = RemoteModel(pool, surface)
-    loaded = LoadedModel(
-        name=surface.name,
-        weights=surface.weights,
-        fingerprint=surface.fingerprint,
-        model=model,
-        registered=surface.registered,
-        device=surface.device,
-    )
-    return loaded, Caller(name=surface.name, size=options.batch_size or DEFAULT_BATCH, steps=(OverActors(model),))
+    caller = Caller(name=surface.loaded.name, size=options.batch_size or DEFAULT_BATCH, steps=(OverActors(model),))
+    return replace(surface.loaded, model=model), caller
 
 
 def closer(loaded: LoadedModel) -> Callable[[], None]:

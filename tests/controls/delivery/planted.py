@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +17,6 @@ from transformers.image_utils import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
 
 from vlgate.models.regions import region_network
 from vlgate.models.regions.region_network import features_of
-from vlgate.models.regions.regions import RegionCache
 from vlgate.types import FloatArray, LazyImage, Match
 
 Change = Callable[[Image.Image], Image.Image]
@@ -157,7 +157,7 @@ def wrong_mean(
             patch.setattr(
                 region_network, "features_of", lambda net, crops, places: features_of(net, 2 * crops - 1, places)
             )
-            patch.setattr(model._inputs.source, "_cache", RegionCache())
+            patch.setattr(model._inputs.source, "_seen", OrderedDict())
         else:
             prepare = model._prepare
             patch.setattr(model, "_prepare", lambda image: F.normalize(prepare(image) / 2 + 0.5, mean, deviation))
