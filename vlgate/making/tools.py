@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, cast
 
 from vlgate.errors import ModelLoadError, OptionError
 from vlgate.perturb.foils.candidates import Entailment, GapFiller, Grammaticality, TextEncoder, TextModel, WordTable
@@ -37,17 +37,8 @@ class Tool(Generic[Built]):
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    @overload
-    def __get__(self, tools: None, owner: type) -> Tool[Built]: ...
-
-    @overload
-    def __get__(self, tools: Tools, owner: type) -> Built: ...
-
-    def __get__(self, tools: Tools | None, owner: type) -> Tool[Built] | Built:
-        if tools is None:
-            return self
-        built: Built = tools.built(self.name)
-        return built
+    def __get__(self, tools: Tools | None, owner: type) -> Built:
+        return cast(Built, self if tools is None else tools.built(self.name))
 
     @property
     def option(self) -> str:
@@ -155,21 +146,19 @@ class Tools:
                 self.built(name)
 
     def built(self, name: str) -> Any:
-        if name not in self._built:
-            self._built[name] = self._build(name)
-        return self._built[name]
-
-    def _build(self, name: str) -> Any:
+        if name in self._built:
+            return self._built[name]
         self.require(name)
         entry, value = TOOLS[name], self.options.value(name)
         module, _, function = entry.build.partition(":")
         build = getattr(import_module(module), function)
         if name == "parser":
-            return build(value, self.options.cache)
+            return self._built.setdefault(name, build(value, self.options.cache))
         try:
-            return build(value, self.options.device) if entry.on_device else build(value)
+            self._built[name] = build(value, self.options.device) if entry.on_device else build(value)
         except ModelLoadError as error:
             raise ModelLoadError(f"{entry.option} {value}: {error}") from error
+        return self._built[name]
 
 
 TOOLS: Mapping[str, Tool[Any]] = MappingProxyType(
