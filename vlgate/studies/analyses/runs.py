@@ -15,7 +15,7 @@ from vlgate.errors import OptionError
 from vlgate.metrics.shapes import headlines
 from vlgate.record.cases import CaseTable, case_tables, rows_at
 from vlgate.record.folder import RecordedRun, read_run, refuse_incomplete
-from vlgate.studies.analyses.tables import DRAWN
+from vlgate.studies.analyses.tables import DRAWN, Analysis, Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,11 @@ class Run:
 
 def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
     """Read finished runs. Runs of the same model have the names of their folders in brackets."""
-    found = [_read(folder) for folder in folders]
+    found = []
+    for folder in folders:
+        run = read_run(folder, str(folder))
+        refuse_incomplete(run)
+        found.append((run, _judged(run)))
     names = [run.model for run, _ in found]
     return tuple(
         Run(name=name if names.count(name) == 1 else f"{name} ({run.folder.name})", figures=run.figures, tasks=tasks)
@@ -51,8 +55,11 @@ def headline_of(cases: CaseTable) -> str | None:
 
 def chosen(run: Run, pattern: str, headline: str) -> dict[str, CaseTable]:
     """Return the tasks of a run that fit a pattern and have a headline metric, by id."""
-    fitting = {task: cases for task, cases in run.tasks.items() if fnmatchcase(task, pattern)}
-    return {task: cases for task, cases in fitting.items() if headline_of(cases) == headline}
+    return {
+        task: cases
+        for task, cases in run.tasks.items()
+        if fnmatchcase(task, pattern) and headline_of(cases) == headline
+    }
 
 
 def chosen_of(runs: Sequence[Run], pattern: str, headline: str) -> Iterator[tuple[Run, str, CaseTable]]:
@@ -67,13 +74,19 @@ def keys_of(cases: CaseTable) -> tuple[tuple[str, str], ...]:
 
 def pattern_of(runs: Sequence[Run], benchmark: str, headline: str, given: str | None) -> str:
     """Return the pattern of the tasks to analyse: the given one, that of the benchmark, or that of the drawn scenes."""
-    wanted = (given,) if given else (f"{benchmark}/*", DRAWN)
-    found = next((pattern for pattern in wanted if any(chosen(run, pattern, headline) for run in runs)), None)
-    if found is None:
-        said = " or ".join(map(repr, wanted))
-        problem = f"no task {said} with judged cases with the metric {headline} in the runs"
-        raise OptionError(f"{problem}; name a run on {benchmark} or on the scenes, or the tasks with --tasks GLOB")
-    return found
+    patterns = (given,) if given else (f"{benchmark}/*", DRAWN)
+    for pattern in patterns:
+        if any(chosen(run, pattern, headline) for run in runs):
+            return pattern
+    problem = f"no task {' or '.join(map(repr, patterns))} with judged cases with the metric {headline} in the runs"
+    raise OptionError(f"{problem}; name a run on {benchmark} or on the scenes, or the tasks with --tasks GLOB")
+
+
+def analysis_of(
+    name: str, pattern: str, runs: Sequence[Run], tables: Sequence[Table], notes: Sequence[str]
+) -> Analysis:
+    names = tuple(run.name for run in runs)
+    return Analysis(name=name, tasks=pattern, runs=names, tables=tuple(tables), notes=tuple(notes))
 
 
 def shared(first: CaseTable, second: CaseTable) -> tuple[CaseTable, CaseTable]:
@@ -83,24 +96,11 @@ def shared(first: CaseTable, second: CaseTable) -> tuple[CaseTable, CaseTable]:
     return first.take([row for row, _ in rows]), second.take([row for _, row in rows])
 
 
-def pairs(runs: Sequence[Run]) -> Iterator[tuple[Run, Run]]:
-    """Return each two different runs, in their order."""
-    return ((one, other) for number, one in enumerate(runs) for other in runs[number + 1 :])
-
-
-def _read(folder: Path) -> tuple[RecordedRun, dict[str, CaseTable]]:
-    run = read_run(folder, str(folder))
-    refuse_incomplete(run)
-    return run, _judged(run)
-
-
 def _judged(run: RecordedRun, rows: Any = None) -> dict[str, CaseTable]:
     # The analyses are of captions and scores, so tasks whose images were asked about together are left out.
     tables = {task: cases.judged for task, cases in case_tables(run, rows).items() if not cases.together}
     return {task: cases for task, cases in tables.items() if len(cases)}
 
-
-# The verbs of sets of sentences.
 
 FEWEST = 20
 """Sets of a verb that has a row of its own; those of the others are put together (Chen 2022, §7.1.3)."""
@@ -111,9 +111,6 @@ def verbs_of(cases: CaseTable, fewest: int = FEWEST) -> list[str]:
     verbs = [tags.get("verb", "") for tags in cases.tags]
     counts = Counter(verbs)
     return [verb if counts[verb] >= fewest or not verb else "other" for verb in verbs]
-
-
-# The perplexity of each text, from the run of a language model on the same tasks.
 
 
 def perplexities(reader: Run) -> dict[str, float]:
