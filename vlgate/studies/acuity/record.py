@@ -32,6 +32,10 @@ class ChartRun:
 
 def text_of(release: ChartRun, decisions: Sequence[AcuityDecision] = ()) -> str:
     """Return the content of ``acuity.json``."""
+    gates = [
+        {"gate": f"acuity.{one.gate.faculty}", one.gate.key: one.gate.bound, "decision": one.outcome, "why": one.why}
+        for one in decisions
+    ]
     content = {
         "schema": SCHEMA,
         "model": release.model,
@@ -39,15 +43,7 @@ def text_of(release: ChartRun, decisions: Sequence[AcuityDecision] = ()) -> str:
         "seed": release.seed,
         "calls": sum(one.calls for one in release.charts),
         "charts": {one.faculty: _chart(one) for one in release.charts},
-        "gates": [
-            {
-                "gate": f"acuity.{one.gate.faculty}",
-                one.gate.key: one.gate.bound,
-                "decision": one.outcome,
-                "why": one.why,
-            }
-            for one in decisions
-        ],
+        "gates": gates,
     }
     return json.dumps(content, indent=1) + "\n"
 
@@ -66,19 +62,13 @@ def read_release(place: Path) -> ChartRun:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         charts = tuple(_read(name, one) for name, one in content["charts"].items())
-        return ChartRun(
-            model=str(content["model"]),
-            fingerprint=str(content["fingerprint"]),
-            seed=int(content["seed"]),
-            charts=charts,
-        )
+        model, digest = str(content["model"]), str(content["fingerprint"])
+        return ChartRun(model=model, fingerprint=digest, seed=int(content["seed"]), charts=charts)
     except OSError as error:
-        raise OptionError(
-            f"--against {place}: {file} cannot be read ({error.strerror}); name a folder with {FILE}"
-        ) from None
+        why = f"{file} cannot be read ({error.strerror}); name a folder with {FILE}"
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        why = f"{type(error).__name__}: {error}"
-        raise OptionError(f"--against {place}: {file} is not a file of vlgate acuity ({why}); write it again") from None
+        why = f"{file} is not a file of vlgate acuity ({type(error).__name__}: {error}); write it again"
+    raise OptionError(f"--against {place}: {why}")
 
 
 def _read(name: str, given: Mapping[str, Any]) -> Acuity:
