@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from math import ceil
 from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 from markupsafe import Markup
@@ -13,13 +15,85 @@ from markupsafe import Markup
 from vlgate.errors import OptionError, VlgateError, described
 from vlgate.gates.acuity import AcuityDecision, AcuityGate, decide_acuity, said
 from vlgate.gates.thresholds import checked_thresholds, toml_of
-from vlgate.metrics.perception import Acuity, Counts, Faculty, band, grid, posterior
+from vlgate.metrics.perception import FACULTIES, Acuity, Counts, Faculty, Word, band, grid, posterior
 from vlgate.metrics.stats import wilson
 from vlgate.record.options import Options
 from vlgate.record.whole_file import write_whole
 from vlgate.run.loading import load_model
-from vlgate.studies.acuity.record import FILE, ChartRun, text_of
 from vlgate.studies.acuity.staircase import charts, cost, seconds_per_call
+
+FILE = "acuity.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartRun:
+    """The charts of one model; ``seed`` decides the trials."""
+
+    model: str
+    fingerprint: str
+    seed: int
+    charts: tuple[Acuity, ...]
+
+    def chart(self, faculty: str) -> Acuity | None:
+        """Return the chart of a faculty; None if it was not drawn."""
+        return next((one for one in self.charts if one.faculty == faculty), None)
+
+
+def text_of(release: ChartRun, decisions: Sequence[AcuityDecision] = ()) -> str:
+    """Return the content of ``acuity.json``."""
+    gates = [
+        {"gate": f"acuity.{one.gate.faculty}", one.gate.key: one.gate.bound, "decision": one.outcome, "why": one.why}
+        for one in decisions
+    ]
+    content = {
+        "schema": SCHEMA,
+        "model": release.model,
+        "fingerprint": release.fingerprint,
+        "seed": release.seed,
+        "calls": sum(one.calls for one in release.charts),
+        "charts": {one.faculty: _chart(one) for one in release.charts},
+        "gates": gates,
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _chart(one: Acuity) -> dict[str, object]:
+    low, high = one.interval
+    told = {"level": one.level, "low": low, "high": high, "unit": one.about.unit, "calls": one.calls}
+    kept = {name: value for name, value in asdict(one).items() if name not in {"faculty", "low", "high"}}
+    levels = {"levels": one.about.levels().round(4).tolist()}
+    return {"word": one.word, **told, **kept, "place_low": one.low, "place_high": one.high, **levels}
+
+
+def read_release(place: Path) -> ChartRun:
+    """Read the charts of an earlier release from its file, or the folder that it is in."""
+    file = place / FILE if place.is_dir() else place
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        charts = tuple(_read(name, one) for name, one in content["charts"].items())
+        model, digest = str(content["model"]), str(content["fingerprint"])
+        return ChartRun(model=model, fingerprint=digest, seed=int(content["seed"]), charts=charts)
+    except OSError as error:
+        why = f"{file} cannot be read ({error.strerror}); name a folder with {FILE}"
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        why = f"{file} is not a file of vlgate acuity ({type(error).__name__}: {error}); write it again"
+    raise OptionError(f"--against {place}: {why}")
+
+
+def _read(name: str, given: Mapping[str, Any]) -> Acuity:
+    ends = {"low": given["place_low"], "high": given["place_high"], "faculty": name}
+    values: dict[str, Any] = {one.name: ends.get(one.name, given.get(one.name)) for one in fields(Acuity)}
+    values |= {"asked": tuple(given["asked"]), "right": tuple(given["right"])}
+    found = Acuity(**values)
+    known = len(FACULTIES[name].levels())
+    if found.word not in get_args(Word) or {len(found.asked), len(found.right)} != {known}:
+        raise ValueError(f"the chart {name!r} is damaged")
+    for one in ("place", "low", "high", "best", "best_low", "best_high"):
+        if not isinstance(values[one], float):
+            raise TypeError(f"{name}.{one} is {values[one]!r}, not a number")
+    return found
+
 
 # The charts as SVG: for each faculty the observed shares with their intervals, the fitted curve, and the threshold.
 
@@ -146,27 +220,7 @@ def _short(text: str, most: int = 26) -> str:
 
 # The charts as a table for the terminal, and as a page in HTML that needs no other file.
 
-_PAGE = Markup("""<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>vlgate acuity</title>
-<style>
-{css}body {{ margin: 0 auto; max-width: 1400px; padding: 1rem 2rem; background: var(--page); color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }}
-h1 {{ font-size: 1.5rem; margin: .5rem 0 }} p {{ max-width: 80ch; color: var(--muted) }}
-.charts {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1rem }}
-.charts svg {{ width: 100%; height: auto; border: 1px solid var(--line); border-radius: 8px }}
-table {{ border-collapse: collapse; margin: 1rem 0 }} th, td {{ text-align: left; padding: .25rem .9rem .25rem 0;
-  border-bottom: 1px solid var(--line) }}
-</style>
-<h1>Acuity of {models}</h1>
-<p>Each point is the share of right choices between a true and a false text at a level, with its 95 % interval; its size
-grows with the number of trials. The curve is the psychometric function with its 95 % band. The vertical line is the
-threshold, the midpoint between chance and the model's best; the bar at the bottom is its 95 % interval.</p>
-<div class="charts">{charts}</div>
-<table><thead><tr>{head}</tr></thead><tbody>
-{rows}
-</tbody></table>
-</html>
-""")
+_PAGE = Markup(Path(__file__).with_name("charts.html").read_text(encoding="utf-8"))  # noqa: S704  # our own file
 _HEAD = ("faculty", "threshold (95 % interval)", "best", "calls", "before", "change")
 
 

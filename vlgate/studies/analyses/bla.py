@@ -18,9 +18,19 @@ from vlgate.perturb.foils.candidates import WordTable
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import beside
 from vlgate.sources.reading.text_files import read_text
-from vlgate.studies.analyses.between_models import agreement_table, reader_table
 from vlgate.studies.analyses.resampling import library, share
-from vlgate.studies.analyses.runs import FEWEST, Run, analysis_of, chosen, chosen_of, keys_of, pattern_of, verbs_of
+from vlgate.studies.analyses.runs import (
+    FEWEST,
+    Run,
+    agreement_table,
+    analysis_of,
+    chosen,
+    chosen_of,
+    keys_of,
+    pattern_of,
+    reader_table,
+    verbs_of,
+)
 from vlgate.studies.analyses.tables import Analysis, Row, Table, measured, table
 from vlgate.types import FloatArray
 

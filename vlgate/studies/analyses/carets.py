@@ -10,9 +10,8 @@ import numpy as np
 from vlgate.judging.answers import normal_answer, read_answer
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
-from vlgate.studies.analyses.between_models import blind_table, coverage_table
 from vlgate.studies.analyses.resampling import correlate, correlated, share
-from vlgate.studies.analyses.runs import Run, analysis_of, chosen, chosen_of, pattern_of
+from vlgate.studies.analyses.runs import Run, analysis_of, blind_table, chosen, chosen_of, coverage_table, pattern_of
 from vlgate.studies.analyses.tables import Analysis, Detail, Row, measured, table
 
 HEADLINE = "c_acc"

@@ -10,9 +10,18 @@ from vlgate.metrics.clusters import numbered
 from vlgate.metrics.paired import difference
 from vlgate.record.cases import CaseTable
 from vlgate.sources.published.figures import figures
-from vlgate.studies.analyses.between_models import agreement_table, blind_table, reader_table
 from vlgate.studies.analyses.resampling import correlate, correlated, gap, share
-from vlgate.studies.analyses.runs import Run, analysis_of, chosen, chosen_of, pattern_of, perplexities
+from vlgate.studies.analyses.runs import (
+    Run,
+    agreement_table,
+    analysis_of,
+    blind_table,
+    chosen,
+    chosen_of,
+    pattern_of,
+    perplexities,
+    reader_table,
+)
 from vlgate.studies.analyses.tables import Analysis, Row, measured, table
 from vlgate.types import FloatArray
 

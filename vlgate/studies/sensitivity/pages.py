@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
+from pathlib import Path
 
 from vlgate.models.reference.defects import SAYS
 from vlgate.studies.sensitivity.matrix import STAYS, Cell, Matrix
@@ -11,32 +12,7 @@ from vlgate.studies.sensitivity.matrix import STAYS, Cell, Matrix
 LEAST = 0.01
 """The least share of guessed cases that is worth a line."""
 _SAME = "."  # not below the figure of the intact model
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>vlgate sensitivity</title>
-<style>
-body {{ font: 14px/1.4 system-ui, sans-serif; margin: 2em }}
-table {{ border-collapse: collapse }}
-td, th {{ border: 1px solid #ddd; padding: 2px 5px; text-align: right; font-weight: normal }}
-thead th {{ writing-mode: vertical-rl; transform: rotate(180deg); text-align: left }}
-tbody th {{ text-align: left; white-space: nowrap }}
-.claimed {{ font-weight: bold }}
-.unclear {{ font-style: italic }}
-.wrong {{ outline: 3px solid #d00000; outline-offset: -3px }}
-small {{ display: block; font-size: 9px; white-space: nowrap }}
-</style>
-<h1>Which task catches which defect</h1>
-<p>Each cell is the main metric of a task for a model with one defect, with its 95 % interval and the number of cases;
-the intact model has 1.00 if nothing else is said. The darker a cell, the lower. A task catches a defect if the whole
-interval is at most {stays} of the intact figure. Bold: the task claims to catch the defect. Italics and a question
-mark: the figure is below the intact one, and the interval reaches above {stays} of it. Framed in red: the cell is not
-as claimed.</p>
-{tables}
-<h2>Defects</h2>
-<dl>
-{defects}
-</dl>
-</html>
-"""
+_PAGE = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
 
 
 def lines(matrix: Matrix) -> Iterator[str]:
