@@ -50,16 +50,12 @@ class Tool(Generic[Built]):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The packages that are not installed here; none of them is imported."""
         return tuple(name for name in self.packages if find_spec(name) is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
-    """The value of each tool's option, the device of its models, and the folder of the cache of parses.
-
-    A tool that is not in ``named`` has its default, or is not there. Without ``cache``, parses are not kept.
-    """
+    """The value of each tool's option, the device of its models, and the folder of the cache of parses if any."""
 
     named: Mapping[str, str] = field(default_factory=dict)
     device: str = "cpu"

@@ -45,7 +45,6 @@ class _Row:
 
 
 def read_votes(files: Sequence[Path], items: Sequence[Item]) -> Votes:
-    """Read the files that the form gives, and results of crowdsourcing as CSV."""
     left_out: Counter[str] = Counter()
     taken: dict[str, dict[str, _Row]] = {item.id: {} for item in items}
     name = digest(items)
@@ -153,7 +152,6 @@ def agreement(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Agree
 
 
 def alpha(ballots: Sequence[Mapping[str, Answer]]) -> float | None:
-    """Return Krippendorff's alpha of nominal answers; None if it is not defined."""
     try:
         import krippendorff
     except ImportError:
@@ -193,10 +191,7 @@ class Outcome:
 
 
 def outcome(items: Sequence[Item], ballots: Ballots, voters: int = 3) -> Outcome:
-    """Decide on the cases: one is kept if all its items are valid, with the votes of at least ``voters`` each.
-
-    The reason of a dropped case is that of its first item that is not valid.
-    """
+    """Decide on the cases: one is kept if all its items are valid; else the first one that is not is the reason."""
     by_task: dict[str, list[Item]] = defaultdict(list)
     votes: dict[str, list[bool]] = defaultdict(list)
     for item in items:

@@ -28,20 +28,16 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartRun:
-    """The charts of one model; ``seed`` decides the trials."""
-
     model: str
     fingerprint: str
     seed: int
     charts: tuple[Acuity, ...]
 
     def chart(self, faculty: str) -> Acuity | None:
-        """Return the chart of a faculty; None if it was not drawn."""
         return next((one for one in self.charts if one.faculty == faculty), None)
 
 
 def text_of(release: ChartRun, decisions: Sequence[AcuityDecision] = ()) -> str:
-    """Return the content of ``acuity.json``."""
     gates = [
         {"gate": f"acuity.{one.gate.faculty}", one.gate.key: one.gate.bound, "decision": one.outcome, "why": one.why}
         for one in decisions
@@ -133,7 +129,6 @@ def panel(faculty: Faculty, releases: Sequence[ChartRun]) -> Markup:
 
 
 def sheet(faculties: Sequence[Faculty], releases: Sequence[ChartRun]) -> str:
-    """Return all charts as one SVG file that needs no other."""
     columns = min(2, len(faculties))
     width, height = columns * WIDTH, -(-len(faculties) // columns) * HEIGHT
     start = Markup('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}">')
@@ -225,10 +220,7 @@ _HEAD = ("faculty", "threshold (95 % interval)", "best", "calls", "before", "cha
 
 
 def change(now: Acuity, before: Acuity | None) -> str:
-    """Say how a threshold changed: better or worse if the two intervals are apart, which is a cautious rule.
-
-    Empty if there is nothing to compare with, or one model has no interval because its replies do not fit.
-    """
+    """Say how a threshold changed: better or worse if the two intervals are apart; empty without intervals."""
     ends = []
     for chart in (now, before):
         if chart is None or chart.word in {"no fit", "unscored"}:
@@ -240,7 +232,6 @@ def change(now: Acuity, before: Acuity | None) -> str:
 
 
 def cells(release: ChartRun, earlier: ChartRun | None) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of each row: what the trials show, and how it changed."""
     for chart in release.charts:
         before = earlier.chart(chart.faculty) if earlier else None
         row = (chart.faculty, said(chart), f"{chart.best:.2f}", f"{chart.calls:,}")
@@ -263,7 +254,6 @@ def lines(release: ChartRun, earlier: ChartRun | None, decisions: Sequence[Acuit
 
 
 def page(release: ChartRun, earlier: ChartRun | None) -> str:
-    """Return the charts and the table as a page in HTML."""
     both = [release, *([earlier] if earlier else [])]
     charts = Markup("\n").join(panel(one.about, both) for one in release.charts)
     head = Markup().join(Markup("<th>{}</th>").format(cell) for cell in _HEAD)
@@ -281,8 +271,6 @@ def page(release: ChartRun, earlier: ChartRun | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """The charts of a model and the decisions of the gates on them."""
-
     release: ChartRun
     decisions: tuple[AcuityDecision, ...]
 

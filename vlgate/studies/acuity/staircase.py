@@ -43,7 +43,6 @@ class Staircase:
 
     @classmethod
     def over(cls, places: FloatArray) -> Staircase:
-        """Return a staircase over places of shape (n,) that has asked nothing."""
         observers, nothing = grid(places), np.zeros(len(places), np.int64)
         unsaid = np.zeros(len(observers.thresholds))
         return cls(observers=observers, asked=nothing, right=nothing.copy(), log_likelihood=unsaid)
@@ -204,11 +203,7 @@ class _Chart:
 
 
 def charts(predictor: Predictor, faculties: Sequence[str], trials: int, seed: int = 0) -> Iterator[Acuity]:
-    """Ask the trials of charts, and yield what they show, in the order of the faculties.
-
-    Each call of the predictor has a round of every chart that is not decided. The trials depend on the seed and on the
-    replies; the same replies give the same charts.
-    """
+    """Ask the trials of charts, a round of all undecided ones at once, and yield them in the order of the faculties."""
     begun = [_Chart(faculty=name, staircase=Staircase.over(FACULTIES[name].places()), seed=seed) for name in faculties]
     while undecided := [chart for chart in begun if chart.made < trials and not chart.staircase.decided]:
         rounds = [chart.round(min(ROUND, trials - chart.made)) for chart in undecided]

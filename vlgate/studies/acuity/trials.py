@@ -28,7 +28,6 @@ _STEPS = 40  # of a bisection: a weight to 1e-12
 
 @cache  # eight colours
 def pairs() -> tuple[tuple[str, str], ...]:
-    """Return the pairs of colours that are at least ``LEAST`` apart."""
     return tuple(pair for pair in combinations(COLOURS, 2) if distance(*pair, 0.0) >= LEAST)
 
 
@@ -82,7 +81,6 @@ CELLS = 4
 
 
 def one_of(chance: Chance, words: Collection[str], besides: Collection[str] = ()) -> str:
-    """Choose one of some words that is none of ``besides``."""
     return str(chance.choice([word for word in words if word not in besides]))
 
 
@@ -121,7 +119,6 @@ def cells(chance: Chance, number: int) -> list[Point]:
 
 
 def phrase(*words: str) -> str:
-    """Return words with the article that they take."""
     said = " ".join(words)
     return f"{'an' if said[0] in 'aeiou' else 'a'} {said}"
 

@@ -60,7 +60,6 @@ class Features:
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """Sentences about what the linear model leaves out."""
         sources = (
             ("word concreteness", "--concreteness FILE", self.concreteness),
             ("word frequency", "--frequency FILE", self.frequency),
@@ -92,10 +91,7 @@ def average(text: str, table: WordTable, *, logarithm: bool = False) -> float:
 
 
 def read_features(file: Path) -> tuple[dict[tuple[str, str], dict[str, float]], tuple[str, ...]]:
-    """Read numbers of sentences by image and text, and their names, from a file with commas between its cells.
-
-    The first line has the titles: ``text``, ``image`` if the numbers depend on it, and a name for each number.
-    """
+    """Read numbers of sentences by image and text, and their names, from a file with commas between cells."""
     rows = csv.reader(read_text(file, _REMEDY).splitlines())
     titles = next(rows, [])
     names = tuple(title for title in titles if title not in _KEYS)
@@ -170,10 +166,7 @@ def sentences(cases: CaseTable, known: Features) -> tuple[FloatArray, dict[str, 
 
 
 def fitted(scores: FloatArray, columns: Mapping[str, FloatArray], images: FloatArray) -> list[Row]:
-    """Fit n scores by least squares; return a row per predictor, with a value only if it has a coefficient.
-
-    ``columns`` are the predictors by name, and ``images`` the numbers of the images of the sentences, shape (n,) each.
-    """
+    """Fit n scores by least squares; return a row per predictor, with a value only if it has a coefficient."""
     kept = independent(columns)
     n, count = len(scores), len(np.unique(images))
     numbers: dict[str, list[float | None]] = {}
@@ -219,11 +212,7 @@ _PAPER = ("CLIP", "ViLBERT", "LXMERT", "GPT2")
 def analyse(
     runs: Sequence[Run], features: Features | None = None, reader: Run | None = None, tasks: str | None = None
 ) -> Analysis:
-    """Analyse the sets of four sentences of some runs.
-
-    - ``features``: what is known of the words and sentences, for the linear model; None for their lengths alone.
-    - ``tasks``: a pattern of task ids; None for those of BLA, or all sets if no run has these.
-    """
+    """Analyse the sets of four sentences of some runs; ``tasks`` is a pattern of ids, None for those of BLA."""
     pattern = pattern_of(runs, "bla", HEADLINE, tasks)
     known = features or Features()
     sets = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
@@ -244,7 +233,6 @@ def analyse(
 
 
 def preferences(cases: CaseTable) -> tuple[str, ...]:
-    """Return the names of the six preferences that the sets have."""
     return next(
         spec.undirected for spec in SHAPES.values() if spec.undirected and spec.undirected[-1] in cases.case_metrics
     )

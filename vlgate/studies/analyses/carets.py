@@ -23,10 +23,7 @@ _FULL = frozenset({"8", "9", "10", "11", "12"})  # the tables with all metrics o
 
 
 def analyse(runs: Sequence[Run], tasks: str | None = None) -> Analysis:
-    """Analyse the pairs of questions of some runs.
-
-    - ``tasks``: a pattern of task ids; None for those of CARETS, or all pairs of questions if no run has these.
-    """
+    """Analyse the pairs of questions of some runs; ``tasks`` is a pattern of ids, None for those of CARETS."""
     pattern = pattern_of(runs, "carets", HEADLINE, tasks)
     pairs = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
     tables = [

@@ -38,7 +38,6 @@ class Correlation:
 
 
 def library(name: str) -> Any:
-    """Import a module of scipy or statsmodels."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -48,13 +47,10 @@ def library(name: str) -> Any:
 def correlate(
     x: FloatArray, y: FloatArray, groups: Clusters | None = None, *, rank: bool = False, seed: int = 0
 ) -> Correlation:
-    """Compute Pearson's correlation of n pairs, or Spearman's with ``rank``, with its 95 % interval.
-
-    It has no value if there are fewer than four pairs or one side is constant. ``groups`` are the images of the pairs;
-    None if the pairs are independent.
-    """
-    # The interval is that of Fisher's z if the pairs are independent. If images repeat, and for ranks, it is the
-    # percentile interval of a bootstrap that draws whole images.
+    """Compute Pearson's correlation of n pairs, or Spearman's with ``rank``, with its 95 % interval."""
+    # It has no value if there are fewer than four pairs or one side is constant. The interval is that of Fisher's z if
+    # the pairs are independent. If images repeat, and for ranks, it is the percentile interval of a bootstrap of whole
+    # images.
     if x.shape != y.shape:
         raise ValueError(f"correlate of shapes {x.shape} and {y.shape}: expected equal ones")
     n = len(x)
@@ -77,7 +73,6 @@ def correlate(
 
 
 def correlated(labels: tuple[str, ...], found: Correlation, more: Mapping[str, Detail] | None = None) -> Row:
-    """Return the row of a correlation, with its p-value beside it."""
     further = {"p": found.p, **(more or {})}
     return Row(labels=labels, value=found.value, low=found.low, high=found.high, n=found.n, more=further)
 
@@ -143,10 +138,7 @@ def combined(parts: Sequence[tuple[float, Metric]]) -> tuple[float, float, float
 
 
 def share(values: NDArray[Any], groups: Clusters, rows: NDArray[np.bool_] | None = None) -> Metric | None:
-    """Return the mean of one value in 0..1 per case with its interval, over some ``rows``; None without cases.
-
-    NaN leaves a case out.
-    """
+    """Return the mean of one value in 0..1 per case over some ``rows``; NaN leaves a case out; None without cases."""
     given = np.asarray(values, dtype=np.float64)
     kept = ~np.isnan(given) if rows is None else rows & ~np.isnan(given)
     places = np.flatnonzero(kept)

@@ -53,7 +53,6 @@ def part_of(run: RecordedRun, table: Any, benchmark: str) -> Run:
 
 
 def headline_of(cases: CaseTable) -> str | None:
-    """Return the headline metric that the cases have; None if they have none."""
     return next((name for name in headlines() if name in cases.case_metrics), None)
 
 
@@ -67,7 +66,6 @@ def chosen(run: Run, pattern: str, headline: str) -> dict[str, CaseTable]:
 
 
 def chosen_of(runs: Sequence[Run], pattern: str, headline: str) -> Iterator[tuple[Run, str, CaseTable]]:
-    """Yield the chosen tasks of each run: the run, the id and the cases."""
     return ((run, task, cases) for run in runs for task, cases in chosen(run, pattern, headline).items())
 
 
@@ -150,7 +148,6 @@ def agreement_table(runs: Sequence[Run], pattern: str, headline: str) -> Table:
 
 
 def coverage_table(runs: Sequence[Run], pattern: str, headline: str, metrics: Sequence[str], of: str) -> Table:
-    """Show which share of what the other model has right a model has right, too."""
     rows: list[Row] = []
     for one, other in permutations(runs, 2):
         for task, first, second in _both(one, other, pattern, headline):

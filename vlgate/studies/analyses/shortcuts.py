@@ -29,11 +29,7 @@ _SUBSETS = ("all cases", "no probe solves it", "no probe is sure of it")
 
 
 def text_tables(tasks: Sequence[Task], found: Mapping[str, Shortcuts], luck: Mapping[str, float]) -> tuple[Table, ...]:
-    """Return what text alone solves of each task, and what each probe gets right.
-
-    ``found`` is what the probes reach, by task; ``luck`` the share of cases that at least one probe solves if the
-    truths are random.
-    """
+    """Return what text alone solves of each task, also of random truths, and what each probe gets right."""
     run = [task for task in tasks if not found[task.id].note]
     solved: list[Row] = []
     for task in run:

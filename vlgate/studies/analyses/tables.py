@@ -82,7 +82,6 @@ def table(name: str, rows: Iterable[Row], **given: object) -> Table:
 def measured(
     labels: tuple[str, ...], metric: Metric | Difference | None, more: Mapping[str, Detail] | None = None
 ) -> list[Row]:
-    """Return the row of a metric; none without a metric."""
     if metric is None:
         return []
     return [Row(labels=labels, value=metric.value, low=metric.low, high=metric.high, n=metric.n, more=more or {})]

@@ -30,10 +30,7 @@ _READERS = ("GPT1", "GPT2")
 
 
 def analyse(runs: Sequence[Run], reader: Run | None = None, tasks: str | None = None) -> Analysis:
-    """Analyse the pairs of some runs.
-
-    - ``tasks``: a pattern of task ids; None for those of VALSE, or all pairs if no run has these.
-    """
+    """Analyse the pairs of some runs; ``tasks`` is a pattern of ids, None for those of VALSE."""
     pattern = pattern_of(runs, "valse", HEADLINE, tasks)
     pairs = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
     notes: list[str] = []
@@ -63,10 +60,7 @@ _Pairs = Sequence[tuple[str, str, CaseTable]]
 
 
 def prior(cases: CaseTable, known: Mapping[str, float]) -> FloatArray:
-    """Return the logarithm of the ratio of the perplexities of foil and caption, shape (n,); NaN if one has none.
-
-    It is above 0 if a language model prefers the caption.
-    """
+    """Return the logarithm of the ratio of the perplexities of foil and caption, shape (n,); NaN if one has none."""
     pairs = [[known.get(text, np.nan) for text in texts] for texts in cases.texts]
     logs = np.log(np.array(pairs, dtype=np.float64).reshape(-1, 2))
     return np.asarray(logs[:, 1] - logs[:, 0])

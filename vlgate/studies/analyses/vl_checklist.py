@@ -82,11 +82,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {"location": LOCATIONS, "size": SIZES}
 
 
 def analyse(runs: Sequence[Run], placed: Placed | None = None, tasks: str | None = None) -> Analysis:
-    """Analyse the pairs of some runs.
-
-    - ``placed``: the location and size of the object of each case, by task and case; None for what the tasks say.
-    - ``tasks``: a pattern of task ids; None for those of VL-CheckList, or all pairs if no run has these.
-    """
+    """Analyse the pairs of some runs; ``tasks`` is a pattern of ids, None for those of VL-CheckList."""
     pattern = pattern_of(runs, BENCHMARK, HEADLINE, tasks)
     found = [(run, chosen(run, pattern, HEADLINE)) for run in runs]
     classes = table("checklist-classes", _class_rows(found, placed or {}))

@@ -39,11 +39,7 @@ def sizes() -> dict[str, Size]:
 
 
 def given_sizes(texts: Sequence[str]) -> dict[str, Size]:
-    """Read sizes as a user gives them, ``NAME=IMAGES,CAPTIONS`` in millions.
-
-    >>> given_sizes(["lxmert=0.18,9.18"])
-    {'lxmert': Size(images=0.18, captions=9.18)}
-    """
+    """Read sizes as a user gives them, ``NAME=IMAGES,CAPTIONS`` in millions."""
     known: dict[str, Size] = {}
     for text in texts:
         name, _, numbers = text.rpartition("=")
@@ -73,10 +69,7 @@ _PRINTED = "data with the scores of n models of Thrush et al. 2022, Tables 2, 3 
 def analyse(
     runs: Sequence[Run], reader: Run | None = None, given: Mapping[str, Size] | None = None, tasks: str | None = None
 ) -> Analysis:
-    """Analyse the quads of some runs.
-
-    - ``tasks``: a pattern of task ids; None for those of Winoground, or all quads if no run has these.
-    """
+    """Analyse the quads of some runs; ``tasks`` is a pattern of ids, None for those of Winoground."""
     pattern, known = pattern_of(runs, "winoground", HEADLINE, tasks), given or {}
     quads = [(run.name, task, cases) for run, task, cases in chosen_of(runs, pattern, HEADLINE)]
     notes: list[str] = []
@@ -151,7 +144,6 @@ def _pretraining(runs: Sequence[Run], pattern: str, given: Mapping[str, Size]) -
 
 
 def _by_size(scores: Mapping[str, Mapping[str, float]], known: Mapping[str, Size]) -> Iterator[Row]:
-    """Correlate the sizes of models with their scores."""
     names = [name for name in scores if name in known]
     for modality in ("images", "captions"):
         x = np.array([getattr(known[name], modality) for name in names])

@@ -48,7 +48,6 @@ class Claims:
 
 
 def claims(file: Path = FILE) -> Claims:
-    """Read a file of claims; by default that of the drawn tasks."""
     content = tomllib.loads(file.read_text(encoding="utf-8"))
     faculties: dict[str, str] = {}
     for faculty, defects in content["faculties"].items():
@@ -138,7 +137,6 @@ class Cell:
 
     @property
     def caught(self) -> bool:
-        """Whether the whole interval is at most ``STAYS`` of the intact figure."""
         return self.metric.high <= STAYS * self.intact
 
     @property
@@ -227,7 +225,6 @@ NAMES: Mapping[str, str] = SAYS
 
 
 def asked(options: Options, defects: Sequence[str]) -> Matrix:
-    """Return the matrix of the tasks that the options name."""
     tasks = make_plan(options).tasks
     learnt = lessons(tasks, options) if "blind" in defects else {}
     return matrix(tasks, defects, claims(), learnt, seed=options.seed)

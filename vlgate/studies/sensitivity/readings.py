@@ -109,13 +109,11 @@ def is_participle(word: str) -> bool:
 
 
 def is_number(word: str) -> bool:
-    """Return whether a word is a number, in letters up to twenty or in digits."""
     return word in _NUMBERS or word.isdigit()
 
 
 @functools.cache  # the categories are few
 def attributes(category: str) -> frozenset[str]:
-    """Return the words of the attributes of one category of the ontology."""
     known = default_ontology().attributes.items()
     return frozenset(word for name, one in known if one.category == category for word in name.split() if word != "and")
 

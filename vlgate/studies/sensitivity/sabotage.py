@@ -73,7 +73,6 @@ def place_of(stops: Sequence[Mapping[str, Any]]) -> str:
 
 
 def closing_lines(name: str, sabotage: Sabotage, figures: Mapping[str, Any]) -> list[str]:
-    """Return what was sabotaged, and which gates caught it, as lines."""
     gates = [gate for gate in figures["gates"] if gate["decision"] != "not run" and gate["kind"] != "limit"]
     stops = stopped_by(figures)
     lines = [f"sabotaged: {name}: {sabotage.says} (--model={sabotage.model})"]
