@@ -17,8 +17,7 @@ from vlgate.errors import OptionError
 def run(given: argparse.Namespace) -> int:
     """Return the exit status: 1 if a gate fails, is inconclusive, or its chart was not drawn."""
     from vlgate.cli import options_of
-    from vlgate.studies.acuity.charts import draw, gates_of, written
-    from vlgate.studies.acuity.record import read_release
+    from vlgate.studies.acuity.charts import draw, gates_of, read_release, written
     from vlgate.studies.acuity.staircase import chosen
 
     if given.batch_size is not None and given.batch_size < 1:

@@ -14,8 +14,7 @@ from vlgate.cli import note, say
 from vlgate.errors import OptionError
 from vlgate.making.kinds import questions
 from vlgate.making.kinds.kind import KINDS, Kind, kind
-from vlgate.making.parse_cache import cache_folder
-from vlgate.making.tools import TOOLS, ToolOptions
+from vlgate.making.tools import TOOLS, ToolOptions, cache_folder
 
 OPTIONS = {
     "kind": {"help": f"what to make: {', '.join(KINDS)}"},
