@@ -101,14 +101,9 @@ _CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
 
 
 def attribute_foils(graph: SceneGraph, words: Words) -> Perturbed:
-    """Make a foil of each attribute of each object: "a white sheep" and "a black sheep".
-
-    The replacement is of the attribute's category and excludes it. It must hold of no object of the graph that may have
-    the name: each has an attribute that excludes it.
-
-    Returns: foils with the tags ``kind`` (color, material, size, state or action), ``size`` and ``location``; and a
-    reason for each attribute that gives none.
-    """
+    """Make a foil of each attribute of each object: "a white sheep" and "a black sheep"."""
+    # The replacement is of the attribute's category and excludes it. It must hold of no object of the graph that may
+    # have the name: each has an attribute that excludes it.
     captions = (
         f"{determiner(f'{attribute} {thing.name}', thing.name)} {attribute} {thing.name}".strip()
         for thing in graph.objects.values()

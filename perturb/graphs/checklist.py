@@ -71,11 +71,7 @@ class Vocabulary:
 
 
 def vocabulary_of(graphs: Iterable[SceneGraph], ontology: Ontology | None = None) -> Vocabulary:
-    """Count the names in graphs that the ontology knows.
-
-    >>> vocabulary_of([]).names
-    Counter()
-    """
+    """Count the names in graphs that the ontology knows."""
     known = default_ontology() if ontology is None else ontology
     names: Counter[str] = Counter()
     placed: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -119,28 +115,15 @@ class Slots:
     known: dict[tuple[str, str, str], bool] = field(default_factory=dict, repr=False, compare=False)
 
     def reads(self, subject: str, relation: str, other: str, *, seen: int = 0) -> bool:
-        """Return whether somebody would write that the subject has this relation to the other thing.
-
-        ``seen`` is how often the collection has both nouns there.
-
-        >>> from vlgate.perturb.ontology import default_ontology
-        >>> slots = Slots(ontology=default_ontology())
-        >>> slots.reads("cup", "on", "table"), slots.reads("plane", "on", "sidewalk")
-        (True, False)
-        """
+        """Return whether somebody would write that the subject has this relation to the other thing."""
+        # ``seen`` is how often the collection has both nouns there.
         key = (subject, relation, other)
         if key not in self.known:
             self.known[key] = self._usual(*key)
         return self.known[key] or (seen >= _SEVERAL and relation not in BESIDE)
 
     def size(self, name: str) -> int | None:
-        """Return the place of a thing in the order of sizes, from 0; None if no list has it.
-
-        >>> from vlgate.perturb.ontology import default_ontology
-        >>> slots = Slots(ontology=default_ontology())
-        >>> [slots.size(name) for name in ("fork", "dogs", "trains", "idea")]
-        [0, 2, 4, None]
-        """
+        """Return the place of a thing in the order of sizes, from 0; None if no list has it."""
         for one in self._named(name):
             for place, size in enumerate(_SIZES):
                 if one in _lists()[size]:
@@ -238,10 +221,8 @@ class Words:
 
 
 def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> Perturbed:
-    """Return the foils of each part of a caption, each part once, without captions of the image.
-
-    ``captions`` are all of these.
-    """
+    """Return the foils of each part of a caption, each part once, without captions of the image."""
+    # ``captions`` are all of these.
     true = frozenset(captions)
     kept: dict[tuple[str, str], list[Foil]] = {}
     refused: list[str] = []

@@ -68,16 +68,11 @@ _CLUTTER = frozenset(
 
 
 def object_foils(graph: SceneGraph, words: Words) -> Perturbed:
-    """Make a foil of each end of each relation: its noun is replaced by one of its class that the image does not show.
-
-    A noun counts as absent if no object of the graph may be called so or may have such a part unannotated, and nobody
-    would expect it there (``absence``). The second is not asked of what somebody does something to, if it is one thing
-    at a time: who rides a horse rides no cow. Nouns that the collection has in the same place, behind the same
-    relation, come first, in the shares that they have there.
-
-    Returns: foils with the tags ``role`` (subject or object), ``size`` and, if the image's size is known, ``location``;
-    and a reason for each end that gives none.
-    """
+    """Make a foil of each end of each relation: its noun is replaced by one of its class that the image lacks."""
+    # A noun counts as absent if no object of the graph may be called so or may have such a part unannotated, and nobody
+    # would expect it there (``absence``). The second is not asked of what somebody does something to, if it is one
+    # thing at a time: who rides a horse rides no cow. Nouns that the collection has in the same place, behind the same
+    # relation, come first, in the shares that they have there.
     triples = [
         triple_of(thing, relation, graph, words.ontology)
         for thing in graph.objects.values()
@@ -160,11 +155,7 @@ def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, ab
 
 @cache
 def takes_one(relation: str) -> bool:
-    """Return whether who does something does it to one thing at a time, so that the thing is no other one.
-
-    >>> [takes_one(relation) for relation in ("riding", "sitting on", "wearing", "standing near", "on")]
-    [True, True, False, False, False]
-    """
+    """Return whether who does something does it to one thing at a time, so that the thing is no other one."""
     predicate = read_predicate(relation)
     if predicate is None or predicate.passive or predicate.verb.base in _AT_ONCE:
         return False
@@ -172,10 +163,8 @@ def takes_one(relation: str) -> bool:
 
 
 def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most: int) -> Sequence[str]:
-    """Draw some of the nouns that fit, each as often as its count says, by a generator of that name.
-
-    Of a large pool most draws fit, so few nouns are looked at.
-    """
+    """Draw some of the nouns that fit, each as often as its count says, by a generator of that name."""
+    # Of a large pool most draws fit, so few nouns are looked at.
     names = [one for one in pool if fits(one)] if len(pool) <= _FEW else list(pool)
     if not names:
         return ()
@@ -211,10 +200,8 @@ def _known_classes(name: str, words: Words) -> frozenset[str]:
 
 
 def _pools(triple: Triple, role: str, words: Words) -> Iterator[Mapping[str, int]]:
-    """Nouns to choose from: those beside the same noun, those in the same place, all of the collection, common ones.
-
-    A noun without a class is only replaced by one beside the same noun: what is "on a building" may be a clock.
-    """
+    """Nouns to choose from: those beside the same noun, those in the same place, all of the collection, common ones."""
+    # A noun without a class is only replaced by one beside the same noun: what is "on a building" may be a clock.
     thing, other, place = (triple.subject, triple.object, 0) if role == SUBJECT else (triple.object, triple.subject, 1)
     name, text, wanted, vocabulary = thing.name, triple.text, triple.determiners[place], words.vocabulary
     near = (role, text, other.name)

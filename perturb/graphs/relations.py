@@ -106,11 +106,7 @@ class Swap:
 
 
 def relation_foils(graph: SceneGraph, words: Words) -> Perturbed:
-    """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names.
-
-    Returns: foils with the tags ``kind`` ("action" if the relation has a verb, else "spatial"), ``size`` and
-    ``location`` of the subject; and a reason for each relation that gives none.
-    """
+    """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names."""
     triples = [
         triple_of(thing, relation, graph, words.ontology)
         for thing in graph.objects.values()
@@ -185,10 +181,8 @@ def _comes_in_numbers(name: str, graph: SceneGraph, ontology: Ontology) -> bool:
 
 
 def _said(text: str, triple: Triple, words: Words) -> bool:
-    """Whether somebody would say the replacement of the two things, or of others with the object in the collection.
-
-    What is above, below, behind or beside something needs no list: any two things can be so.
-    """
+    """Whether somebody would say the replacement of the two things, or of others with the object in the collection."""
+    # What is above, below, behind or beside something needs no list: any two things can be so.
     if text in _FREE:
         return True
     subject, other = triple.subject.name, triple.object.name
@@ -210,10 +204,8 @@ def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> It
 
 
 def _against(text: str, one: Box, other: Box) -> bool:
-    """Whether the boxes speak against a relation above or below: what reads "under" may be annotated wrongly, too.
-
-    Boxes beside each other do, and so does the centre of the first at the other height.
-    """
+    """Whether the boxes speak against a relation above or below: what reads "under" may be annotated wrongly, too."""
+    # Boxes beside each other do, and so does the centre of the first at the other height.
     if text not in _ABOVE | _BELOW or min(one.x + one.w, other.x + other.w) <= max(one.x, other.x):
         return True
     higher = one.y + one.h / 2 < other.y + other.h / 2

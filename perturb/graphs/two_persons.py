@@ -44,19 +44,7 @@ _FILE = "transitive.tsv"
 
 
 def active_passive(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
-    """Make a set of four sentences of each relation between two persons whose verb has a passive.
-
-    Returns: sets in BLA's order, true active and passive, false active and passive, with the tag ``verb``; and a reason
-    for each relation that gives none.
-
-    >>> from vlgate.perturb.scene_graph import Box, Relation
-    >>> child = SceneObject(id="2", name="child", box=Box(x=0, y=0, w=50, h=90))
-    >>> lifts = (Relation(name="lifting", object="2"),)
-    >>> man = SceneObject(id="1", name="man", box=Box(x=40, y=0, w=50, h=90), relations=lifts)
-    >>> graph = SceneGraph(id="1", objects={"1": man, "2": child}, width=100, height=100)
-    >>> active_passive(graph).candidates[0].false
-    ('the child lifts the man', 'the man is lifted by the child')
-    """
+    """Make a set of four sentences of each relation between two persons whose verb has a passive."""
     size = image_size(graph)
     if size is None:
         return Perturbed.of(NO_SIZE)
@@ -208,19 +196,12 @@ class Told:
 
 
 def coordination(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
-    """Make sets of sentences such as "the man wears a hat and holds a cup", at most ``rules.most_sets``.
-
-    Returns: sets in BLA's order: what is true of both persons, and each with one feature of the other; with reasons for
-    the persons, relations and pairs that give none.
-    """
+    """Make sets of sentences such as "the man wears a hat and holds a cup", at most ``rules.most_sets``."""
     return _found(graph, rules, tools, _coordinated)
 
 
 def relative_clause(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
-    """Make sets of sentences such as "the man who wears a hat holds a cup", at most ``rules.most_sets``.
-
-    Returns: as ``coordination`` does.
-    """
+    """Make sets of sentences such as "the man who wears a hat holds a cup", at most ``rules.most_sets``."""
     return _found(graph, rules, tools, _relative)
 
 

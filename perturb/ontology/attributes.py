@@ -107,25 +107,14 @@ class Attributes:
     actors: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def antonym(self, attribute: str, names: Sequence[str]) -> str | None:
-        """Return the opposite of ``attribute`` for an object, or None if it has none.
-
-        ``names`` are the object's name and its hypernyms, nearest first: the nearest that has an opposite decides.
-        "black" and "white" are opposites, as in CARETS' release, for objects of a single color only.
-
-        >>> table = curated_attributes()
-        >>> table.antonym("short", ("man", "person")), table.antonym("short", ("hair",))
-        ('tall', 'long')
-        """
+        """Return the opposite of ``attribute`` for an object, or None if it has none."""
+        # ``names`` are the object's name and its hypernyms, nearest first: the nearest that has an opposite decides.
+        # "black" and "white" are opposites, as in CARETS' release, for objects of a single color only.
         found = (self.opposites.get((attribute, name)) for name in (*names, ANY))
         return next((opposite for opposite in found if opposite is not None), None)
 
     def exclusive(self, one: str, other: str) -> bool:
-        """Return whether both are of one category and no thing can have both.
-
-        >>> table = curated_attributes()
-        >>> table.exclusive("red", "blue"), table.exclusive("tan", "beige"), table.exclusive("red", "round")
-        (True, False, False)
-        """
+        """Return whether both are of one category and no thing can have both."""
         a, b = self.attributes.get(one), self.attributes.get(other)
         if a is None or b is None or one == other or a.category != b.category or not a.category:
             return False
@@ -133,34 +122,17 @@ class Attributes:
         return pair not in self.compatible if self.categories[a.category].single else pair in self.excluding
 
     def asked(self, names: Iterable[str], category: str) -> bool:
-        """Return whether a question may ask for the category of an object with these names: its own and its hypernyms.
-
-        >>> table = curated_attributes()
-        >>> table.asked(("hair",), "length"), table.asked(("man", "person"), "length")
-        (True, False)
-        """
+        """Whether a question may ask for the category of an object with these names, its own and its hypernyms."""
         known, told = self.categories[category], frozenset(names)
         return not told & known.spared and (not known.objects or bool(told & known.objects))
 
     def acts(self, names: Iterable[str], attribute: str) -> bool:
-        """Return whether an object with these names, its own and its hypernyms, can do the action.
-
-        >>> table = curated_attributes()
-        >>> table.acts(("car", "vehicle"), "parked"), table.acts(("car", "vehicle"), "sleeping")
-        (True, False)
-        """
+        """Return whether an object with these names, its own and its hypernyms, can do the action."""
         return not self.actors.get(attribute, frozenset()).isdisjoint(names)
 
 
 def attributes_from(tables: Mapping[str, str]) -> Attributes:
-    """Build the tables from the texts of their files.
-
-    Args:
-        tables: the texts of the files by their names, the keys of ``COLUMNS``.
-
-    Raises:
-        ValueError: a line has other columns, has an unknown name, or contradicts another line.
-    """
+    """Build the tables from the texts of their files."""
 
     def rows(name: str) -> Iterator[TsvRow]:
         """The rows of a file, with its columns checked."""
@@ -188,11 +160,7 @@ def attributes_from(tables: Mapping[str, str]) -> Attributes:
 
 @functools.cache
 def curated_attributes() -> Attributes:
-    """Return the tables of the package's own files, read once.
-
-    >>> curated_attributes().attributes["wood"].after
-    'made of wood'
-    """
+    """Return the tables of the package's own files, read once."""
     folder = Path(__file__).parent
     return attributes_from({name: (folder / name).read_text("utf-8") for name in COLUMNS})
 

@@ -80,96 +80,44 @@ class Expectations:
     motley: frozenset[str] = frozenset()
 
     def settings(self, names: Names) -> frozenset[str]:
-        """Return the settings of such a thing; empty if it is not known.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> sorted(curated_expectations().settings(("cow", "animal")))
-        ['farm']
-        """
+        """Return the settings of such a thing; empty if it is not known."""
         return next((self.places[name] for name in names if name in self.places), frozenset())
 
     def values(self, names: Names, category: str) -> frozenset[str] | None:
-        """Return the values of ``category`` that suit such a thing; None if no list says.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> sorted(curated_expectations().values(("apple", "fruit", "food"), "color"))
-        ['green', 'light green', 'red', 'yellow']
-        """
+        """Return the values of ``category`` that suit such a thing; None if no list says."""
         found = (self.listed.get((category, name)) for name in names)
         return next((values for values in found if values is not None), None)
 
     def says(self, names: Names, attribute: str, category: str) -> bool:
-        """Return whether an attribute may describe such a thing.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.says(("horse", "animal"), "green", "color"), expected.says(("dog", "animal"), "elongated", "")
-        (False, False)
-        """
+        """Return whether an attribute may describe such a thing."""
         if attribute in self.unclear or (attribute in self.lifeless and not _LIVING.isdisjoint(names)):
             return False
         values = self.values(names, category)
         return values is None or attribute in values
 
     def beside(self, names: Names) -> frozenset[str] | None:
-        """Return what an image shows some of if such a thing might be there; None if no line says.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> "bed" in expected.beside(("shirt", "clothing")), "carrot" in expected.beside(("shirt", "clothing"))
-        (True, False)
-        """
+        """Return what an image shows some of if such a thing might be there; None if no line says."""
         return next((self.company[name] for name in names if name in self.company), None)
 
     def does(self, names: Names, relation: str) -> bool:
-        """Return whether such a thing can do what a relation says of it; True if no line is about the relation.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.does(("kite", "toy"), "wearing"), expected.does(("kite", "toy"), "on")
-        (False, True)
-        """
+        """Return whether such a thing can do what a relation says of it; True if no line is about the relation."""
         able = self.doers.get(relation.partition(" ")[0])
         return able is None or not able.isdisjoint(names)
 
     def contrast(self, one: str, other: str) -> bool:
-        """Return whether two names of persons may be offered beside each other.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.contrast("man", "woman"), expected.contrast("gentleman", "batter")
-        (True, False)
-        """
+        """Return whether two names of persons may be offered beside each other."""
         return any(one in group and other in group for group in self.contrasts)
 
     def near(self, one: str, other: str) -> bool:
-        """Return whether two attributes shade into each other, so that a question never offers both.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.near("white", "gray"), expected.near("gray", "black"), expected.near("white", "black")
-        (True, True, False)
-        """
+        """Return whether two attributes shade into each other, so that a question never offers both."""
         return any(one in group and other in group for group in self.shades)
 
     def settled(self, names: Names, landmark: Names) -> bool:
-        """Return whether such a thing usually is on, in or at such a landmark, so that the landmark tells nothing.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.settled(("chair", "furniture"), ("floor",)), expected.settled(("bag",), ("floor",))
-        (True, False)
-        """
+        """Return whether such a thing usually is on, in or at such a landmark, so that the landmark tells nothing."""
         return any(not self.rests[name].isdisjoint(landmark) for name in names if name in self.rests)
 
     def can_be(self, names: Names, relation: str, landmark: Names) -> bool:
-        """Return whether such a thing can have such a relation to a landmark; True if no line is about the relation.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> [expected.can_be(("cow", "animal"), "standing on", (one,)) for one in ("tree", "grass")]
-        [False, True]
-        """
+        """Return whether such a thing can have such a relation to a landmark; True if no line is about the relation."""
         padded = f" {relation} "
         for words, things, landmarks in self.stands:
             said = any(padded.startswith(f" {word} ") or padded.endswith(f" {word} ") for word in words)
@@ -178,24 +126,12 @@ class Expectations:
         return True
 
     def clash(self, attribute: str, others: Iterable[str]) -> bool:
-        """Return whether an attribute of a thing contradicts one of its other attributes.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.clash("small", ("red", "tall")), expected.clash("small", ("small", "red"))
-        (True, False)
-        """
+        """Return whether an attribute of a thing contradicts one of its other attributes."""
         beside = frozenset(others) - {attribute}
         return any(attribute in group and not group.isdisjoint(beside) for group in self.clashes)
 
     def locates(self, landmark: Names, names: Names) -> bool:
-        """Return whether a landmark tells a thing apart: a pig tells no street apart.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.locates(("pig", "animal"), ("street", "road")), expected.locates(("street", "road"), ("pig",))
-        (False, True)
-        """
+        """Return whether a landmark tells a thing apart: a pig tells no street apart."""
         return self.grounds.isdisjoint(names) or self.movable.isdisjoint(landmark)
 
 
@@ -245,11 +181,7 @@ T = TypeVar("T")
 
 
 def expectations_from(tables: Mapping[str, str]) -> Expectations:
-    """Build the tables from the texts of their files, by their names, the keys of ``COLUMNS``.
-
-    Raises:
-        ValueError: a line has other columns or an unknown setting or palette, or lists a name again.
-    """
+    """Build the tables from the texts of their files, by their names, the keys of ``COLUMNS``."""
 
     def rows(name: str) -> Iterator[TsvRow]:
         """The rows of a file, with its columns checked."""
@@ -392,12 +324,6 @@ class Surroundings:
 
     ``settings`` gives the settings in which a thing of a name is found, if they are known; ``usual`` are the things
     that nearly every image of a setting shows.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> world = Surroundings(settings=default_ontology().settings)
-    >>> office = world.of(("desk", "monitor", "man", "wall"))
-    >>> world.fit("printer", office), world.fit("cow", office) < FIT
-    (1.0, True)
     """
 
     settings: Callable[[str], frozenset[str]]
@@ -408,10 +334,8 @@ class Surroundings:
     )
 
     def of(self, names: Collection[str]) -> tuple[float, ...]:
-        """Return how likely each of ``SETTINGS`` is, beside the likeliest, in an image of things of these names.
-
-        It is empty if the names say nothing.
-        """
+        """Return how likely each of ``SETTINGS`` is, beside the likeliest, in an image of things of these names."""
+        # It is empty if the names say nothing.
         likely, told = [_COMMON.get(name, _SELDOM) for name in SETTINGS], False
         for name in names:
             found = self._found(name)
@@ -430,10 +354,8 @@ class Surroundings:
         return max((image[place] for place in found), default=1.0)
 
     def share(self, name: str, image: tuple[float, ...]) -> float:
-        """Return in how much of what an image may be such a thing is found, from 0 to 1; 1 if nothing is known.
-
-        A door and a chair may be in a garden, and in most rooms: a daisy is found in a small share of these.
-        """
+        """Return in how much of what an image may be such a thing is found, from 0 to 1; 1 if nothing is known."""
+        # A door and a chair may be in a garden, and in most rooms: a daisy is found in a small share of these.
         found = self._found(name)
         return sum(image[place] for place in found) / sum(image) if image and found else 1.0
 

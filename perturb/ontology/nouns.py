@@ -42,15 +42,7 @@ class Noun:
 
 
 def read_nouns(file: Path) -> Mapping[str, Noun]:
-    """Read a table of nouns: tab-separated, with the columns ``COLUMNS``, and comments in lines that begin with ``#``.
-
-    Returns: the nouns by name, in the order of the file.
-    Raises: ValueError, which names the file and line, for a wrong heading, number or name, a name given twice, and
-        whatever ``check_nouns`` finds.
-
-    >>> read_nouns(Path(__file__).with_name("objects.tsv"))["dogs"].parents
-    ('animals',)
-    """
+    """Read a table of nouns: tab-separated, with the columns ``COLUMNS``, comments in lines that begin with ``#``."""
     nouns: dict[str, Noun] = {}
     rows: dict[str, TsvRow] = {}
     for row in rows_of(file.name, file.read_text(encoding="utf-8"), *COLUMNS):
@@ -64,12 +56,7 @@ def read_nouns(file: Path) -> Mapping[str, Noun]:
 
 
 def check_nouns(nouns: Mapping[str, Noun], rows: Mapping[str, TsvRow] = MappingProxyType({})) -> None:
-    """Check that nouns are consistent; ``rows`` holds the row of each, for messages.
-
-    Raises: ValueError for an unknown parent, synonym or other form, a parent of another number if it has both forms,
-        a synonym of another number or one that is above the noun too, a form or synonym that is not mutual, and
-        hypernyms in a circle.
-    """
+    """Check that nouns are consistent; ``rows`` holds the row of each, for messages."""
     for noun in nouns.values():
         _check_names(noun, nouns, rows)
         _check_numbers(noun, nouns, rows)
@@ -199,10 +186,7 @@ class Closures:
     _above: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Reverse the links.
-
-        Raises: ValueError for a name in them that is not a noun of the table.
-        """
+        """Reverse the links."""
         below = [(parent, noun.name) for noun in self.nouns.values() for parent in noun.parents]
         maybe = [(parent, name) for name, parents in self.senses.items() for parent in parents]
         for setting, pairs in (
@@ -338,14 +322,7 @@ def _linked(pairs: Iterable[tuple[str, str]]) -> Links:
 
 
 def curated_objects(folder: Path = Path(__file__).parent) -> Closures:
-    """Read ``objects.tsv``, ``overlaps.tsv``, ``senses.tsv``, ``parts.tsv`` and ``wholes.tsv`` of a folder.
-
-    Raises: ValueError, which names the file and line, for a broken line, a line that repeats another, or a name that
-        is not in ``objects.tsv``.
-
-    >>> sorted(curated_objects().nouns["bikes"].parents)
-    ['vehicles']
-    """
+    """Read ``objects.tsv``, ``overlaps.tsv``, ``senses.tsv``, ``parts.tsv`` and ``wholes.tsv`` of a folder."""
     nouns = read_nouns(folder / "objects.tsv")
     return Closures(
         nouns=nouns,

@@ -136,26 +136,16 @@ _CHOOSING = frozenset(("object-choice", "attribute-choice", "action-choice"))
 
 
 def fits(template: Template, x: NounPhrase, y: NounPhrase | None = None, *, category: str = "") -> bool:
-    """Whether ``template`` asks about phrases such as these, and about values of ``category``.
-
-    >>> from vlgate.perturb.questions.templates import TEMPLATES
-    >>> fits(TEMPLATES["object"][0], NounPhrase("cup", "singular"))
-    True
-    """
+    """Whether ``template`` asks about phrases such as these, and about values of ``category``."""
     if (y is None) == (template.type in _TWO) or (y is not None and not _takes(template, y)):
         return False
     return _takes(template, x) and (not template.categories or category in template.categories)
 
 
 def category_for(noun: str, choices: Sequence[str]) -> str:
-    """Return the argument ``category`` of `fits` and `ask`: ``noun``, or "" if its words do not go with the choices.
-
-    "What is the plane doing, flying or parked?" and "made of wooden or metal" are not English; general words are used
-    instead.
-
-    >>> category_for("activity", ("flying", "landing")), category_for("activity", ("flying", "parked"))
-    ('activity', '')
-    """
+    """Return the argument ``category`` of `fits` and `ask`: ``noun``, or "" if its words do not go with the choices."""
+    # "What is the plane doing, flying or parked?" and "made of wooden or metal" are not English; general words are used
+    # instead.
     if noun in template_tables.DOING:
         return noun if all(choice.split(" ")[0].endswith("ing") for choice in choices) else ""
     return "" if noun == "material" and not template_tables.MATERIAL_ADJECTIVES.isdisjoint(choices) else noun
@@ -171,22 +161,9 @@ def ask(  # noqa: PLR0913 -- each one is a slot of the texts
     choices: Sequence[str] = (),
     negated: bool = False,
 ) -> str:
-    """Return the question that ``template`` makes from its arguments, for which `fits` must hold.
-
-    ``attribute`` is worded as behind "is" ("red", "made of wood"). ``choices`` are the answers ("red"; "a cow" for
-    object choices; "walking" for action choices).
-
-    Raises: ValueError if a second phrase, an attribute or choices are missing, or the template has no negation.
-
-    >>> from vlgate.perturb.questions.templates import TEMPLATES
-    >>> cup, ball = NounPhrase("cup", "singular"), NounPhrase("balls", "plural", ("red",))
-    >>> ask(TEMPLATES["object"][0], ball, negated=True)
-    'Are there no red balls in the picture?'
-    >>> ask(TEMPLATES["conjunction"][0], cup, ball)
-    'Is there both a cup and red balls in the picture?'
-    >>> ask(TEMPLATES["attribute-choice"][0], cup, category="material", choices=("clay", "glass"))
-    'Is the cup made of clay or glass?'
-    """
+    """Return the question that ``template`` makes from its arguments, for which `fits` must hold."""
+    # ``attribute`` is worded as behind "is" ("red", "made of wood"). ``choices`` are the answers ("red"; "a cow" for
+    # object choices; "walking" for action choices).
     text = template.denied[x.number] if negated else template.asked[x.number]
     kind = template.type
     listed = _listed(choices) if kind in _CHOOSING else ""
