@@ -9,9 +9,8 @@ from functools import cache
 from itertools import permutations, product
 
 from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.questions import template_tables
 from vlgate.perturb.questions.drafts import NUMBERS, NounPhrase, PhraseNumber
-from vlgate.perturb.questions.templates import TEMPLATES, QuestionType, Template, ask
+from vlgate.perturb.questions.templates import DOING, TEMPLATES, QuestionType, Template, ask
 from vlgate.perturb.text.grammar import may_be_plural, singular, with_article
 
 # Read a question with the templates: which of them could have made the text, and from which arguments.
@@ -206,7 +205,7 @@ _NO_LINK = frozenset(("ceiling", "building", "painting", "wing", "ring", "string
 # A text does not add the image to another place: "people in the background in the picture".
 _IN_A_PLACE = re.compile(r"\bin\b")
 _CATEGORIES = frozenset(
-    {*template_tables.DOING, "kind", "sort", "type", "color", "shade", "material", "pattern", "shape", "size", "length"}
+    {*DOING, "kind", "sort", "type", "color", "shade", "material", "pattern", "shape", "size", "length"}
     | {"flavor", "texture", "style", "mood", "orientation"}
 )
 
