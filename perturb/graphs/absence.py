@@ -10,9 +10,8 @@ from vlgate.perturb.foils.captions.object_names import coco_names
 from vlgate.perturb.graphs.names import known_form
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.expectations import FIT, SETTINGS, Surroundings
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import both_numbers, rows_in
 from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.perturb.text.grammar import either_number
 
 # What an image surely does not show: nouns that none of its objects may be called, and that do not belong there.
 #
@@ -108,7 +107,6 @@ def _called(name: str, ontology: Ontology) -> frozenset[str]:
 # A person who looks at a bus says that it is red and white; the graph says "red". And where a graph has one chair, the
 # room may have others. Names hold in both numbers and for all names below them.
 
-_FILE = "settled.tsv"
 _TINTED = frozenset(
     ("brick", "granite", "marble", "gold", "golden", "silver", "made of bricks", "striped", "checkered")
 )
@@ -174,9 +172,8 @@ def is_mixed(attributes: Sequence[str], attribute: str, ontology: Ontology) -> b
 
 @cache
 def _table() -> dict[str, frozenset[str]]:
-    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
-    rows = rows_of(_FILE, text, "what", "names")
-    return {row["what"]: frozenset(form for name in row.names("names") for form in either_number(name)) for row in rows}
+    rows = rows_in(Path(__file__).with_name("settled.tsv"), "what", "names")
+    return {row["what"]: both_numbers(row.names("names")) for row in rows}
 
 
 def _names(what: str) -> frozenset[str]:

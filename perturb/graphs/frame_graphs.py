@@ -13,11 +13,8 @@ _ROLE = re.compile(r"\b[A-Z]{3,}\b")
 _AGENT = "agent"
 _UNSEEN = frozenset(("place",))  # where it happens is the whole image
 _PREPOSITIONS = frozenset(
-    (
-        *("against", "at", "by", "down", "from", "in", "inside", "into", "off", "on", "onto", "out of", "over"),
-        *("through", "to", "toward", "towards", "under", "up", "with"),
-    )
-)
+    "against at by down from in inside into off on onto over through to toward towards under up with".split()
+) | {"out of"}
 # Verbs of HICO that need other words before the thing: "jump bicycle" is to jump with one, "blow cake" its candles.
 _UNSAID = frozenset(
     ("blow", "drink_with", "grind", "jump", "no_interaction", "pour", "run", "serve", "sip", "stick", "toast", "wave")

@@ -10,6 +10,7 @@ from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject
 from vlgate.perturb.text.grammar import article
 from vlgate.perturb.text.sentences import number_of, read_predicate
+from vlgate.perturb.word_lists import words
 
 # Whether a thing of one name may be called another, and whether two attributes contradict each other.
 
@@ -86,25 +87,7 @@ _THE = frozenset(
 )
 """Things that an image has once: "the sky"."""
 
-_VAGUE = frozenset(
-    (
-        *(
-            "area",
-            "back",
-            "background",
-            "bottom",
-            "china",
-            "color",
-            "colors",
-            "distance",
-            "end",
-            "foreground",
-            "front",
-            "image",
-        ),
-        *("left", "middle", "outline", "photo", "picture", "rear", "right", "scene", "top of", "view"),
-    ),
-)
+_VAGUE = words("vague thing") | {"top of"}
 _PARTS = frozenset(("area", "part", "parts", "portion", "section", "side"))
 """What names no thing behind any word: "an inner part"."""
 

@@ -14,6 +14,7 @@ from vlgate.perturb.graphs.names import Triple, determiner, triple_of
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, place_of, size_of
 from vlgate.perturb.text.sentences import read_predicate
+from vlgate.perturb.word_lists import words
 from vlgate.seeds import quick_generator
 
 UNKNOWN = "the ontology does not know the noun, or it is vague"
@@ -25,46 +26,14 @@ _DRAWS = 8
 _FEW = 30  # nouns of a place, up to which they are looked at one by one
 # Relations between things of any kind; behind others, such as "at", only nouns that the collection has there read well.
 _FREE = frozenset(
-    (
-        *("above", "behind", "below", "beside", "beneath", "by", "carrying", "close to", "holding", "in front of"),
-        *("near", "next to", "on", "on top of", "over", "standing next to", "to the left of", "to the right of"),
-        *("touching", "under", "underneath", "wearing", "with"),
-    ),
+    "above|behind|below|beside|beneath|by|carrying|close to|holding|in front of|near|next to|on|on top of|over|"
+    "standing next to|to the left of|to the right of|touching|under|underneath|wearing|with".split("|")
 )
 # What is done to several things at a time, and behind which words a verb has one thing.
-_AT_ONCE = frozenset(
-    (
-        *("carry", "contain", "cover", "display", "face", "hang", "have", "hold", "include", "look", "pass", "sell"),
-        *("show", "surround", "touch", "use", "watch", "wear"),
-    )
-)
+_AT_ONCE = words("several at a time")
 _PLACED = frozenset(("at", "in", "inside", "on", "on top of"))
 # What images often show and annotators leave out.
-_CLUTTER = frozenset(
-    (
-        *("button", "buttons", "cable", "cables", "cord", "cords", "crumb", "crumbs", "decoration", "dirt", "dust"),
-        *(
-            "edge",
-            "floor",
-            "grass",
-            "ground",
-            "image",
-            "label",
-            "leaf",
-            "leaves",
-            "letter",
-            "letters",
-            "light",
-            "lights",
-        ),
-        *("line", "lines", "logo", "mark", "marks", "napkin", "number", "numbers", "object", "objects", "outlet"),
-        *("paper", "papers", "part", "pebble", "pebbles", "pen", "pencil", "people", "person", "photo", "picture"),
-        *("pictures", "plant", "plants", "plug", "pole", "poles", "reflection", "rock", "rocks", "screw", "screws"),
-        *("shadow", "shadows", "sign", "signs", "sky", "sticker", "stickers", "stone", "string", "stripe", "stripes"),
-        *("tag", "thing", "things", "tree", "trees", "wall", "walls", "window", "windows", "wire", "wires", "word"),
-        *("words", "writing"),
-    ),
-)
+_CLUTTER = words("clutter")
 
 
 def object_foils(graph: SceneGraph, words: Words) -> Perturbed:

@@ -12,40 +12,25 @@ from vlgate.perturb.foils.candidates import Grammaticality, SentenceSet, TextEnc
 from vlgate.perturb.graphs.names import contradict, known_form, may_be_called, parts_of
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.nouns import Number
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject, inside, overlap, share
 from vlgate.perturb.text.grammar import regular_singular, singular
 from vlgate.perturb.text.sentences import Verb, bare_or_a, number_of, read_predicate
+from vlgate.perturb.word_lists import words
 
 # Which names in scene graphs are persons: what WordNet files under ``noun.person`` (BLA, section 4.3.1).
 
 IsPerson = Callable[[str], bool]
 """Whether a name of an object is one of persons."""
 
-_PEOPLE_FILE = "people.tsv"
 _ROOTS = frozenset(("person", "people"))
 # Persons to the ontology's questions in no certain sense; here they are, as all that photographs of people are named.
 _GROUPS = frozenset(("male", "males", "female", "females"))
 
-_MALE = frozenset(
-    (
-        *("man", "boy", "guy", "gentleman", "father", "dad", "son", "husband", "brother", "grandfather", "grandpa"),
-        *("groom", "king", "waiter"),
-    )
-)
-_FEMALE = frozenset(
-    (
-        *("woman", "girl", "lady", "mother", "mom", "daughter", "wife", "sister", "grandmother", "grandma", "bride"),
-        *("queen", "waitress"),
-    )
-)
+_MALE = words("man")
+_FEMALE = words("woman")
 _CHILDREN = frozenset(("boy", "girl", "child", "kid", "toddler", "baby", "infant", "newborn"))
-_ADULTS = frozenset(
-    (
-        *("man", "woman", "guy", "lady", "gentleman", "adult", "father", "mother", "dad", "mom", "parent", "husband"),
-        *("wife", "grandfather", "grandmother"),
-    )
-)
+_ADULTS = words("adult")
 _ROLES = frozenset(("batter", "catcher", "umpire", "pitcher", "referee", "goalie", "spectator"))
 
 
@@ -105,8 +90,7 @@ def wordnet_person(lexicon: str = "oewn:2024") -> IsPerson:
 
 @cache
 def _people() -> frozenset[str]:
-    text = Path(__file__).with_name(_PEOPLE_FILE).read_text(encoding="utf-8")
-    return frozenset(row["name"] for row in rows_of(_PEOPLE_FILE, text, "name"))
+    return frozenset(row["name"] for row in rows_in(Path(__file__).with_name("people.tsv"), "name"))
 
 
 # What is asked of a set of sentences as in BLA: the thresholds of the thesis, and what may judge likeness and grammar.
@@ -194,30 +178,7 @@ PERSON = "the thing is a person"
 SMALL_THING = "the thing covers too little of the image"
 NUMBER = "the number of a noun is not certain"
 
-_VERBS_FILE = "feature_verbs.tsv"
-_BODY_PARTS = frozenset(
-    (
-        *(
-            "ankle",
-            "arm",
-            "back",
-            "beard",
-            "belly",
-            "body",
-            "breast",
-            "buttock",
-            "cheek",
-            "chest",
-            "chin",
-            "ear",
-            "elbow",
-        ),
-        *("eye", "eyebrow", "eyelash", "face", "feet", "finger", "fingernail", "fist", "foot", "forehead", "goatee"),
-        *("hair", "haircut", "hand", "head", "heel", "hip", "knee", "leg", "lip", "mouth", "moustache", "mustache"),
-        *("nail", "neck", "nose", "nostril", "palm", "shin", "shoulder", "sideburn", "skin", "smile", "stomach", "tan"),
-        *("teeth", "thigh", "thumb", "toe", "toenail", "tongue", "tooth", "torso", "waist", "wrist", "ponytail"),
-    ),
-)
+_BODY_PARTS = words("body part")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,8 +265,8 @@ def _before(attribute: str, name: str, ontology: Ontology) -> bool:
 
 @cache
 def _verbs() -> dict[str, bool]:
-    text = Path(__file__).with_name(_VERBS_FILE).read_text(encoding="utf-8")
-    return {row["verb"]: row.flag("owner") for row in rows_of(_VERBS_FILE, text, "verb", "owner")}
+    rows = rows_in(Path(__file__).with_name("feature_verbs.tsv"), "verb", "owner")
+    return {row["verb"]: row.flag("owner") for row in rows}
 
 
 # Whether a feature of one person is surely not one of another: what makes BLA's false sentences false.

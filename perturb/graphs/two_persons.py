@@ -23,7 +23,7 @@ from vlgate.perturb.graphs.persons import (
 )
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.nouns import Number
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, inside, overlap, share
 from vlgate.perturb.text.sentences import Verb, active, number_of, passive, read_predicate
 
@@ -39,8 +39,6 @@ ONE_PERSON = "the two boxes may show one person"
 NUMBER = "the number of a noun is not certain"
 BOTH_WAYS = "the verb holds in the other direction too"
 ALIKE = "nothing tells two persons of one name apart"
-
-_FILE = "transitive.tsv"
 
 
 def active_passive(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
@@ -170,8 +168,8 @@ def _described(name: str, attribute: str, rules: BlaRules, ontology: Ontology) -
 
 @cache
 def _verbs() -> dict[str, bool]:
-    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
-    return {row["verb"]: row.flag("mutual") for row in rows_of(_FILE, text, "verb", "mutual")}
+    rows = rows_in(Path(__file__).with_name("transitive.tsv"), "verb", "mutual")
+    return {row["verb"]: row.flag("mutual") for row in rows}
 
 
 # Sentences that tell two features of each of two persons, and false ones with a feature of the other person.

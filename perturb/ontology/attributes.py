@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
 
 from vlgate.errors import nearest
-from vlgate.perturb.ontology.tables import TsvRow, rows_of
-from vlgate.perturb.text.grammar import either_number
+from vlgate.perturb.ontology.tables import TsvRow, both_numbers, once, rows_of
 
 ATTRIBUTE, ACTION = "attribute", "action"
 ANY = ""  # stands for every object in the table of opposites
@@ -35,8 +33,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     },
 )
 Pairs = frozenset[frozenset[str]]
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,23 +131,22 @@ def attributes_from(tables: Mapping[str, str]) -> Attributes:
     """Build the tables from the texts of their files."""
 
     def rows(name: str) -> Iterator[TsvRow]:
-        """The rows of a file, with its columns checked."""
         return rows_of(name, tables[name], *COLUMNS[name])
 
-    categories = _once((row["name"], _category(row), row) for row in rows("categories.tsv"))
-    attributes = _once((row["name"], _attribute(row, categories), row) for row in rows("attributes.tsv"))
+    categories = once((row["name"], _category(row), row) for row in rows("categories.tsv"))
+    attributes = once((row["name"], _attribute(row, categories), row) for row in rows("attributes.tsv"))
     single = {name for name, category in categories.items() if category.single}
     several = categories.keys() - single
     compatible = frozenset(pair for row in rows("shades.tsv") for pair in _pairs(row, attributes, single))
-    actors = _once((row["attribute"], _classes(row), _action(row, attributes)) for row in rows("actions.tsv"))
+    actors = once((row["attribute"], _classes(row), _action(row, attributes)) for row in rows("actions.tsv"))
     actions = {name for name, one in attributes.items() if one.category and categories[one.category].kind == ACTION}
     if unlike := sorted(actions - actors.keys()):
         raise ValueError(f"actions.tsv: {unlike[0]!r} must be listed, because its category is one of actions")
     return Attributes(
         attributes=attributes,
         categories=categories,
-        relations=_once((row["name"], _reading(row), row) for row in rows("relations.tsv")),
-        opposites=_once(item for row in rows("antonyms.tsv") for item in _opposites(row, attributes, compatible)),
+        relations=once((row["name"], _reading(row), row) for row in rows("relations.tsv")),
+        opposites=once(item for row in rows("antonyms.tsv") for item in _opposites(row, attributes, compatible)),
         compatible=compatible,
         excluding=frozenset(pair for row in rows("exclusives.tsv") for pair in _pairs(row, attributes, several)),
         actors=actors,
@@ -165,15 +160,6 @@ def curated_attributes() -> Attributes:
     return attributes_from({name: (folder / name).read_text("utf-8") for name in COLUMNS})
 
 
-def _once(items: Iterable[tuple[_Key, _Value, TsvRow]]) -> Mapping[_Key, _Value]:
-    found: dict[_Key, _Value] = {}
-    for key, value, row in items:
-        if key in found:
-            raise row.error(f"{key!r} is listed already; keep one of the lines")
-        found[key] = value
-    return MappingProxyType(found)
-
-
 def _category(row: TsvRow) -> Category:
     if row["kind"] not in {ATTRIBUTE, ACTION}:
         raise row.error(f"kind={row['kind']!r} must be {ATTRIBUTE!r} or {ACTION!r}")
@@ -183,8 +169,8 @@ def _category(row: TsvRow) -> Category:
         noun=row["noun"],
         kind=row["kind"],
         single=row.flag("single"),
-        objects=_numbers(name for name in names if not name.startswith("!")),
-        spared=_numbers(name[1:] for name in names if name.startswith("!")),
+        objects=both_numbers(name for name in names if not name.startswith("!")),
+        spared=both_numbers(name[1:] for name in names if name.startswith("!")),
     )
 
 
@@ -232,7 +218,7 @@ def _opposites(
         raise row.error(f"a={a!r} and b={b!r} must be two attributes")
     if frozenset((a, b)) in compatible:
         raise row.error(f"{a!r} and {b!r} go together in shades.tsv; remove one of the two lines")
-    for name in sorted(_numbers(row.names("applies to"))) or (ANY,):
+    for name in sorted(both_numbers(row.names("applies to"))) or (ANY,):
         yield (a, name), b, row
         yield (b, name), a, row
 
@@ -240,18 +226,13 @@ def _opposites(
 def _classes(row: TsvRow) -> frozenset[str]:
     if not row["can"]:
         raise row.error("can='' must name what can do it, as in 'person|animal'")
-    return _numbers(row.names("can"))
+    return both_numbers(row.names("can"))
 
 
 def _action(row: TsvRow, attributes: Mapping[str, Attribute]) -> TsvRow:
     if _known(row, row["attribute"], attributes).category != row["category"]:
         raise row.error(f"{row['attribute']!r} is not of the category {row['category']!r} in attributes.tsv")
     return row
-
-
-def _numbers(names: Iterable[str]) -> frozenset[str]:
-    """The names and their plurals: in a scene graph "dogs" are "animals" and "dog" is an "animal"."""
-    return frozenset().union(*map(either_number, names))
 
 
 def _known(row: TsvRow, name: str, attributes: Mapping[str, Attribute]) -> Attribute:

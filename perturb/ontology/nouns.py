@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Literal, NoReturn, get_args
 
 from vlgate.errors import nearest
-from vlgate.perturb.ontology.tables import TsvRow, rows_of
+from vlgate.perturb.ontology.tables import TsvRow, rows_in
 
 # Names of objects with their grammatical number, hypernyms and synonyms.
 
@@ -45,7 +45,7 @@ def read_nouns(file: Path) -> Mapping[str, Noun]:
     """Read a table of nouns: tab-separated, with the columns ``COLUMNS``, comments in lines that begin with ``#``."""
     nouns: dict[str, Noun] = {}
     rows: dict[str, TsvRow] = {}
-    for row in rows_of(file.name, file.read_text(encoding="utf-8"), *COLUMNS):
+    for row in rows_in(file, *COLUMNS):
         noun = _noun(row)
         if noun.name in nouns:
             raise row.error(f"name={noun.name!r} is in line {rows[noun.name].line} already; keep one of the lines")
@@ -334,7 +334,7 @@ def curated_objects(folder: Path = Path(__file__).parent) -> Closures:
 
 
 def _overlaps(file: Path, nouns: Mapping[str, Noun]) -> Iterator[Overlap]:
-    for row in rows_of(file.name, file.read_text(encoding="utf-8"), "names", "also"):
+    for row in rows_in(file, "names", "also"):
         names, also = _known(row, "names", nouns), _known(row, "also", nouns)
         if not names or len(names) + len(also) < 2 or set(names) & set(also):
             raise row.error("expected two names or more, each in one column only")
@@ -343,7 +343,7 @@ def _overlaps(file: Path, nouns: Mapping[str, Noun]) -> Iterator[Overlap]:
 
 def _links(file: Path, columns: tuple[str, str], nouns: Mapping[str, Noun]) -> Mapping[str, tuple[str, ...]]:
     links: dict[str, tuple[str, ...]] = {}
-    for row in rows_of(file.name, file.read_text(encoding="utf-8"), *columns):
+    for row in rows_in(file, *columns):
         (source,) = _known(row, columns[0], nouns)
         if source in links:
             raise row.error(f"{columns[0]}={source!r} has a line already; join the two")

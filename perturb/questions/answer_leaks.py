@@ -21,20 +21,9 @@ _WORN = frozenset(("on", "of", "worn", "around", "with", "covering", "attached",
 _RESTING = frozenset(("on", "in", "at", "to", "from", "inside", "upon", "against", "of"))
 _WITHIN = frozenset(("in", "inside", "within", "surrounded"))
 _TINTED = frozenset(
-    (
-        *(
-            "colorful",
-            "multi colored",
-            "multi-colored",
-            "multicolored",
-            "rainbow colored",
-            "metallic",
-            "rusty",
-            "rusted",
-        ),
-        *("chrome", "brass", "copper", "bronze", "steel", "stainless steel", "stainless-steel", "calico", "tabby"),
-        *("snowy", "snow covered", "snow-covered", "grassy", "burnt", "burned", "toasted", "browned", "ripe", "unripe"),
-    )
+    "colorful|multi colored|multi-colored|multicolored|rainbow colored|metallic|rusty|rusted|chrome|brass|copper|"
+    "bronze|steel|stainless steel|stainless-steel|calico|tabby|snowy|snow covered|snow-covered|grassy|burnt|"
+    "burned|toasted|browned|ripe|unripe".split("|")
 )
 _FEELING = frozenset(("smiling", "laughing", "staring", "posing", "playing", "waiting"))
 _SUGGESTING = MappingProxyType(

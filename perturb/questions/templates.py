@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.questions.drafts import NounPhrase
 
 # CARETS (Jimenez et al. 2022, section 4.1) asks questions of seven types; here there are as many templates of each as
@@ -35,7 +35,6 @@ DOING: Mapping[str, str] = MappingProxyType(
 MATERIAL_ADJECTIVES = frozenset(("wooden", "metallic"))
 """Materials that nothing is "made of"."""
 
-_FILE = "templates.tsv"
 _VERBS: Mapping[bool, Mapping[str, str]] = {
     False: {"Is": "Is", "is": "is", "Does": "Does", "does": "does"},
     True: {"Is": "Are", "is": "are", "Does": "Do", "does": "do"},
@@ -60,8 +59,8 @@ class Template:
 
 
 def _templates() -> Mapping[QuestionType, tuple[Template, ...]]:
-    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
-    rows = list(rows_of(_FILE, text, "type", "relation", "text", "opposite", "categories"))
+    file = Path(__file__).with_name("templates.tsv")
+    rows = list(rows_in(file, "type", "relation", "text", "opposite", "categories"))
     found: dict[QuestionType, tuple[Template, ...]] = {}
     for kind in get_args(QuestionType):
         texts = [
