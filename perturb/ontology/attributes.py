@@ -106,8 +106,8 @@ class Attributes:
         """Return the opposite of ``attribute`` for an object, or None if it has none."""
         # ``names`` are the object's name and its hypernyms, nearest first: the nearest that has an opposite decides.
         # "black" and "white" are opposites, as in CARETS' release, for objects of a single color only.
-        found = (self.opposites.get((attribute, name)) for name in (*names, ANY))
-        return next((opposite for opposite in found if opposite is not None), None)
+        known = ((attribute, name) for name in (*names, ANY))
+        return next((self.opposites[key] for key in known if key in self.opposites), None)
 
     def exclusive(self, one: str, other: str) -> bool:
         """Return whether both are of one category and no thing can have both."""
@@ -138,7 +138,7 @@ def attributes_from(tables: Mapping[str, str]) -> Attributes:
     single = {name for name, category in categories.items() if category.single}
     several = categories.keys() - single
     compatible = frozenset(pair for row in rows("shades.tsv") for pair in _pairs(row, attributes, single))
-    actors = once((row["attribute"], _classes(row), _action(row, attributes)) for row in rows("actions.tsv"))
+    actors = once(_actors(row, attributes) for row in rows("actions.tsv"))
     actions = {name for name, one in attributes.items() if one.category and categories[one.category].kind == ACTION}
     if unlike := sorted(actions - actors.keys()):
         raise ValueError(f"actions.tsv: {unlike[0]!r} must be listed, because its category is one of actions")
@@ -189,12 +189,8 @@ def _attribute(row: TsvRow, categories: Mapping[str, Category]) -> Attribute:
 
 
 def _reading(row: TsvRow) -> Reading:
-    return Reading(
-        text=row["name"] if row["text"] == SAME else row["text"],
-        that=row.flag("that"),
-        inverse=row["inverse"],
-        asymmetric=row.flag("asymmetric"),
-    )
+    text = row["name"] if row["text"] == SAME else row["text"]
+    return Reading(text=text, that=row.flag("that"), inverse=row["inverse"], asymmetric=row.flag("asymmetric"))
 
 
 def _pairs(row: TsvRow, attributes: Mapping[str, Attribute], categories: Collection[str]) -> Iterator[frozenset[str]]:
@@ -209,9 +205,7 @@ def _pairs(row: TsvRow, attributes: Mapping[str, Attribute], categories: Collect
 
 
 def _opposites(
-    row: TsvRow,
-    attributes: Mapping[str, Attribute],
-    compatible: Pairs,
+    row: TsvRow, attributes: Mapping[str, Attribute], compatible: Pairs
 ) -> Iterator[tuple[tuple[str, str], str, TsvRow]]:
     a, b = row["a"], row["b"]
     if a == b or not all(_known(row, name, attributes) for name in (a, b)):
@@ -223,16 +217,12 @@ def _opposites(
         yield (b, name), a, row
 
 
-def _classes(row: TsvRow) -> frozenset[str]:
+def _actors(row: TsvRow, attributes: Mapping[str, Attribute]) -> tuple[str, frozenset[str], TsvRow]:
     if not row["can"]:
         raise row.error("can='' must name what can do it, as in 'person|animal'")
-    return both_numbers(row.names("can"))
-
-
-def _action(row: TsvRow, attributes: Mapping[str, Attribute]) -> TsvRow:
     if _known(row, row["attribute"], attributes).category != row["category"]:
         raise row.error(f"{row['attribute']!r} is not of the category {row['category']!r} in attributes.tsv")
-    return row
+    return row["attribute"], both_numbers(row.names("can")), row
 
 
 def _known(row: TsvRow, name: str, attributes: Mapping[str, Attribute]) -> Attribute:

@@ -147,7 +147,11 @@ class _Lexicon:
         others = sorted({lemma.lower() for lemma in synset.lemmas()} - {word})
         mass = synset.lexfile() == "noun.substance"
         return _Concept(
-            words=tuple(_forms(one, mass=mass) for one in (word, *others) if one.isascii() and not _plural_like(one)),
+            words=tuple(
+                _forms(one, mass=mass)
+                for one in (word, *others)
+                if one.isascii() and not (may_be_plural(one) and not one.endswith(_SINGULAR_IN_S))
+            ),
             parents=self.parents(synset),
             parts=self.parts(synset),
             also=self.other_senses(synset, word),
@@ -232,10 +236,6 @@ def _forms(word: str, *, mass: bool) -> Forms:
 def _several(word: str) -> str:
     """The plural of a noun of the wordnet, which the dictionary may lack: a narwhal, a clarinet."""
     return plural(word) or regular_plural(word)
-
-
-def _plural_like(word: str) -> bool:
-    return may_be_plural(word) and not word.endswith(_SINGULAR_IN_S)
 
 
 # What a wordnet says of two words: whether two verbs say the same, and whether one noun is a kind of another.
