@@ -106,8 +106,17 @@ def _perturbed(frame: Frame, replaced: Sequence[Frame], actions: Actions, why_no
         return Perturbed.of(NO_PART)
     if not replaced:
         return Perturbed.of(why_none)
-    other = [one for one in replaced if is_participant(one) and _differs(frame.verb, one.verb, actions)]
-    foils = [_foil(frame, one, caption, foil) for one in other if (foil := realised(one)) is not None]
+    foils = [
+        Foil(
+            caption=caption,
+            foil=foil,
+            classes=(frame.verb.name, one.verb.name),
+            why=f"'{one.verb.name}' replaces '{frame.verb.name}' and does not say the same",
+            tags={"verb": frame.verb.name, "role": frame.role},
+        )
+        for one in replaced
+        if is_participant(one) and _differs(frame.verb, one.verb, actions) and (foil := realised(one)) is not None
+    ]
     return Perturbed.of(*foils) if foils else Perturbed.of(NOT_OTHER)
 
 
@@ -128,16 +137,6 @@ def _seen_together() -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
     groups = [frozenset(line.split()) for line in raw["together"]]
     together = {verb: frozenset().union(*(one for one in groups if verb in one)) for group in groups for verb in group}
     return together, frozenset(raw["beside_others"].split())
-
-
-def _foil(frame: Frame, replaced: Frame, caption: str, foil: str) -> Foil:
-    return Foil(
-        caption=caption,
-        foil=foil,
-        classes=(frame.verb.name, replaced.verb.name),
-        why=f"'{replaced.verb.name}' replaces '{frame.verb.name}' and does not say the same",
-        tags={"verb": frame.verb.name, "role": frame.role},
-    )
 
 
 # Actant swap as in VALSE (section 3.5, appendix A.5): who does it and whom it is done to change places.
@@ -189,7 +188,14 @@ def actant_swap(frame: Frame, things: Things) -> Perturbed:
         return Perturbed.of(BODY)
     if things.same_thing(frame.agent, frame.other) or _both_contest(frame, things):
         return Perturbed.of(SAME)
-    if why := _reversible(frame):
+    verb = frame.verb.verb(frame.role)
+    why = first(
+        (verb.base in _CARRYING, "a vehicle carries or lets off whoever is aboard"),
+        (verb.rest in _MEANS, "the second role is a means and takes no part"),
+        (verb.base in _UNCLEAR, "the verb does not tell who does it to whom"),
+        (is_mutual(verb), "the action or the place holds in both directions"),
+    )
+    if why:
         return Perturbed.of(why)
     caption, foil = realised(frame), realised(replace(frame, agent=frame.other, other=frame.agent))
     if caption is None or foil is None:
@@ -199,16 +205,6 @@ def actant_swap(frame: Frame, things: Things) -> Perturbed:
     tags = {"verb": frame.verb.name, "role": frame.role, "numbers": numbers, "actors": actors}
     why = f"'{frame.agent}' and '{frame.other}' change their roles in '{frame.verb.name}'"
     return Perturbed.of(Foil(caption=caption, foil=foil, classes=(frame.agent, frame.other), why=why, tags=tags))
-
-
-def _reversible(frame: Frame) -> str:
-    verb = frame.verb.verb(frame.role)
-    return first(
-        (verb.base in _CARRYING, CARRIES),
-        (verb.rest in _MEANS, MEANS),
-        (verb.base in _UNCLEAR, UNCLEAR),
-        (is_mutual(verb), BOTH_WAYS),
-    )
 
 
 def _acts(noun: str, things: Things) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
 
 from vlgate.perturb.text.parsed import Parsed, Span
 
@@ -77,34 +76,33 @@ def contrasts() -> Contrasts:
     sequences: dict[str, tuple[tuple[str, ...], ...]] = {}
     for words in sorted((tuple(one.split()) for one in raw["sequences"]), key=len, reverse=True):
         sequences[words[0]] = (*sequences.get(words[0], ()), words)
+    groups = [frozenset(row.split("|")) for row in raw["together"]]
     return Contrasts(
         sequences=MappingProxyType(sequences),
         spatial=frozenset(raw["spatial"]),
-        together=MappingProxyType(_together(raw["together"])),
+        together=MappingProxyType(
+            {name: frozenset().union(*(one for one in groups if name in one)) for group in groups for name in group}
+        ),
         not_somewhere=frozenset(raw["not_somewhere"].split()),
-        rows=tuple(_row(one, raw) for one in raw["contrasts"]),
-        absurd=tuple(_absurd(one, raw) for one in raw["absurd"]),
+        rows=tuple(
+            Contrast(
+                things=_listed(raw["things"], one["things"]),
+                heads=_listed(raw["heads"], one["heads"]),
+                captions=tuple(one["captions"].split("|")),
+                foils=tuple(one["foils"].split("|")),
+                singular=bool(one.get("singular", False)),
+            )
+            for one in raw["contrasts"]
+        ),
+        absurd=tuple(
+            Absurd(
+                subjects=_listed(raw["things"], one["subjects"]),
+                things=_listed(raw["things"], one["things"]),
+                foils=frozenset(one["foils"].split("|")),
+            )
+            for one in raw["absurd"]
+        ),
     )
-
-
-def _together(rows: Collection[str]) -> dict[str, frozenset[str]]:
-    groups = [frozenset(row.split("|")) for row in rows]
-    return {name: frozenset().union(*(one for one in groups if name in one)) for group in groups for name in group}
-
-
-def _row(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Contrast:
-    return Contrast(
-        things=_listed(raw["things"], one["things"]),
-        heads=_listed(raw["heads"], one["heads"]),
-        captions=tuple(one["captions"].split("|")),
-        foils=tuple(one["foils"].split("|")),
-        singular=bool(one.get("singular", False)),
-    )
-
-
-def _absurd(one: Mapping[str, Any], raw: Mapping[str, Any]) -> Absurd:
-    subjects, things = (_listed(raw["things"], one[what]) for what in ("subjects", "things"))
-    return Absurd(subjects=subjects, things=things, foils=frozenset(one["foils"].split("|")))
 
 
 def _listed(lists: Mapping[str, str], names: str) -> frozenset[str]:

@@ -156,17 +156,14 @@ def _is_with_another(parsed: Parsed, index: int) -> bool:
     return token.dep == "pobj" and parsed.tokens[token.head].lower not in _PUTTING
 
 
-def _is_joined(parsed: Parsed, one: Preposition) -> bool:
-    """Return whether a preposition belongs to the second of two things: "a toilet and a cup on a stool"."""
-    return one.head is not None and parsed.tokens[one.head].dep == "conj" and parsed.tokens[one.head].pos == "NOUN"
-
-
 def _replacements(
     parsed: Parsed, one: Preposition, attested: Collection[str], fillings: Sequence[Filling] | None
 ) -> tuple[list[str], str]:
     if fillings is None:
         opposite = _opposite(parsed, one)
-        alone = _is_with_another(parsed, one.span[0] - 1) or _is_joined(parsed, one)
+        # "a toilet and a cup on a stool": the preposition belongs to the second of two things
+        joined = one.head is not None and (parsed.tokens[one.head].dep, parsed.tokens[one.head].pos) == ("conj", "NOUN")
+        alone = joined or _is_with_another(parsed, one.span[0] - 1)
         opposite = tuple(name for name in opposite if not (alone and name in _BESIDE))
         sensible = [name for name in opposite if not _is_absurd(parsed, one, name)]
         why = NOT_ATTESTED if sensible else ABSURD if opposite else NO_CONTRAST

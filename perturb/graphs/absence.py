@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from vlgate.perturb.foils.captions.object_names import coco_names
 from vlgate.perturb.graphs.names import known_form
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.expectations import FIT, SETTINGS, Surroundings
 from vlgate.perturb.ontology.tables import both_numbers, rows_in
@@ -45,8 +47,7 @@ class Absence:
         self._whole, self._complete = len(graph.objects) >= WHOLE, graph.complete
         self._setting = self._likely(known)
         self._beside = frozenset().union(*(_beside(name, ontology) for name in known))
-        self._unnamed: dict[str, bool] = {}
-        self._odd: dict[str, bool] = {}
+        self._kept: dict[Any, Any] = {}
 
     def lacks(self, name: str, *, anywhere: bool = True) -> bool:
         """Return whether the image surely shows nothing of that name, which the ontology must have."""
@@ -54,13 +55,21 @@ class Absence:
         # belong there, unless it is a person or an animal and the graph has at least ``WHOLE`` objects. Without
         # ``anywhere``, and in a complete graph, the noun may belong there: it is enough that no object may be called
         # so.
-        if name not in self._unnamed:
-            self._unnamed[name] = name not in self._words and not any(name in one for one in self._shown)
-        if not self._unnamed[name] or not anywhere or self._complete:
-            return self._unnamed[name]
-        if name not in self._odd:
-            self._odd[name] = self._strange(name) or self._told(name)
-        return self._odd[name]
+        if self._is_named(name):
+            return False
+        return not anywhere or self._complete or self._is_odd(name)
+
+    @kept
+    def _is_named(self, name: str) -> bool:
+        return name in self._words or any(name in one for one in self._shown)
+
+    @kept
+    def _is_odd(self, name: str) -> bool:
+        """Whether nobody expects such a thing there, or would have left it out of a graph of many things."""
+        alone = bool(self._setting) and self._beside.isdisjoint(_called(name, self._ontology))
+        if alone and self._where.fit(name, self._setting) < FIT:
+            return True
+        return self._whole and not _SALIENT.isdisjoint(self._ontology.certain(name))
 
     def _likely(self, names: Sequence[str]) -> tuple[float, ...]:
         """How likely each setting is; as likely as those of a narrow thing and, in a small graph, those near it."""
@@ -72,14 +81,6 @@ class Absence:
         return tuple(
             max(likely[other] for group in (*_NEAR, {place}) if place in group for other in group) for place in likely
         )
-
-    def _strange(self, name: str) -> bool:
-        if not self._setting or not self._beside.isdisjoint(_called(name, self._ontology)):
-            return False
-        return self._where.fit(name, self._setting) < FIT
-
-    def _told(self, name: str) -> bool:
-        return self._whole and not _SALIENT.isdisjoint(self._ontology.certain(name))
 
 
 def common_names(ontology: Ontology) -> Iterator[str]:

@@ -77,7 +77,11 @@ def _made(
     first = determiner(f"{attribute} {thing.name}", thing.name)
     if reason is not None or first is None:
         return reason or NO_NUMBER
-    others = _others(known_form(thing.name, words.ontology) or thing.name, attribute, words)
+    noun = known_form(thing.name, words.ontology) or thing.name
+    key = ("attribute", noun, attribute)
+    if key not in words.pools:
+        words.pools[key] = dict.fromkeys(_find_others(noun, attribute, words), 1)
+    others = list(words.pools[key])
     quick_generator(f"{words.seed}:attribute:{graph.id}:{thing.id}:{attribute}").shuffle(others)
     fit = list(islice((one for one in others if _false_everywhere(one, thing, namesakes, words.ontology)), words.most))
     if not fit:
@@ -128,14 +132,6 @@ def _of_opinion(noun: str, category: str, ontology: Ontology) -> bool:
     if KINDS[category] == "size":
         return not is_measured(noun, category, ontology)
     return category in _OPINIONS
-
-
-def _others(noun: str, attribute: str, words: Words) -> list[str]:
-    """The attributes that may replace one: its opposite if it has one, else those that exclude it."""
-    key = ("attribute", noun, attribute)
-    if key not in words.pools:
-        words.pools[key] = dict.fromkeys(_find_others(noun, attribute, words), 1)
-    return list(words.pools[key])
 
 
 def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed, TextEncoder
 from vlgate.perturb.graphs.names import known_form, wording
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.expectations import Surroundings
 from vlgate.perturb.ontology.tables import rows_in
@@ -105,21 +107,15 @@ _COMMON = 12  # settings from which a thing tells nothing about what is beside i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slots:
-    """What reads well beside a relation, by a table of scenes and by the things that are found in one setting.
-
-    ``known`` keeps what has been asked.
-    """
+    """What reads well beside a relation, by a table of scenes and by the things that are found in one setting."""
 
     ontology: Ontology
-    known: dict[tuple[str, str, str], bool] = field(default_factory=dict, repr=False, compare=False)
+    _kept: dict[Any, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def reads(self, subject: str, relation: str, other: str, *, seen: int = 0) -> bool:
         """Return whether somebody would write that the subject has this relation to the other thing."""
         # ``seen`` is how often the collection has both nouns there.
-        key = (subject, relation, other)
-        if key not in self.known:
-            self.known[key] = self._usual(*key)
-        return self.known[key] or (seen >= _SEVERAL and relation not in BESIDE)
+        return self._usual(subject, relation, other) or (seen >= _SEVERAL and relation not in BESIDE)
 
     def size(self, name: str) -> int | None:
         """Return the place of a thing in the order of sizes, from 0; None if no list has it."""
@@ -129,6 +125,7 @@ class Slots:
                     return place
         return None
 
+    @kept
     def _usual(self, subject: str, relation: str, other: str) -> bool:
         one, two = frozenset(self._named(subject)), frozenset(self._named(other))
         if any(one & subjects and two & others for subjects, others in _slots()[1].get(relation, ())):

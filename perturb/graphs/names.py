@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject
 from vlgate.perturb.text.grammar import article
@@ -35,14 +37,13 @@ class Namesakes:
         self._things: dict[str, list[SceneObject]] = {}
         for thing in graph.objects.values():
             self._things.setdefault(thing.name, []).append(thing)
-        self._called: dict[str, tuple[SceneObject, ...]] = {}
+        self._kept: dict[Any, Any] = {}
 
+    @kept
     def of(self, name: str) -> tuple[SceneObject, ...]:
         """Return the things that may be called so, those of one name together."""
-        if name not in self._called:
-            alike = (things for named, things in self._things.items() if may_be_called(named, name, self._ontology))
-            self._called[name] = tuple(thing for things in alike for thing in things)
-        return self._called[name]
+        alike = (things for named, things in self._things.items() if may_be_called(named, name, self._ontology))
+        return tuple(thing for things in alike for thing in things)
 
 
 def same_kind(one: str, other: str, ontology: Ontology) -> bool:
@@ -65,7 +66,7 @@ def contradict(some: Iterable[str], others: Iterable[str], ontology: Ontology) -
     mine = [parts_of(attribute) for attribute in some]
     theirs = [parts_of(attribute) for attribute in others]
     return any(
-        any(_all_exclusive(one, other, ontology) for one in mine)
+        any(all(ontology.exclusive(a, b) for a in one for b in other) for one in mine)
         and not any(set(one) & set(other) for one in mine for other in theirs)
         for other in theirs
     )
@@ -74,10 +75,6 @@ def contradict(some: Iterable[str], others: Iterable[str], ontology: Ontology) -
 def parts_of(attribute: str) -> tuple[str, ...]:
     """Return the attributes that "and" joins: ("red", "black") of "red and black"."""
     return tuple(attribute.split(" and "))
-
-
-def _all_exclusive(one: tuple[str, ...], other: tuple[str, ...], ontology: Ontology) -> bool:
-    return all(ontology.exclusive(a, b) for a in one for b in other)
 
 
 # Phrases of a scene graph's things and relations: "a cup on a table", "a plane in the sky".

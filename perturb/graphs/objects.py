@@ -11,7 +11,6 @@ from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import Absence, common_names
 from vlgate.perturb.graphs.checklist import OBJECT, SUBJECT, Words, checked
 from vlgate.perturb.graphs.names import Triple, determiner, triple_of
-from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, place_of, size_of
 from vlgate.perturb.text.sentences import read_predicate
 from vlgate.perturb.word_lists import words
@@ -146,11 +145,6 @@ def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most
     return random.choices(fitting, [pool[one] for one in fitting])[:1] if fitting else ()
 
 
-def _fits(one: str, other: str, wanted: str, words: Words) -> bool:
-    """Whether a noun may stand in the place of another: one word, of its class and number, behind the same article."""
-    return _alike(one, other, words) and _stands(one, other, wanted, words)
-
-
 def _stands(one: str, other: str, wanted: str, words: Words) -> bool:
     if " " in other or other in _CLUTTER or not words.ontology.nouns[other].askable or determiner(other) != wanted:
         return False
@@ -164,7 +158,8 @@ def _alike(one: str, other: str, words: Words) -> bool:
 
 def _known_classes(name: str, words: Words) -> frozenset[str]:
     if name not in words.classes:
-        words.classes[name] = _classes(name, words.ontology)
+        above = (*words.ontology.hypernyms(name), *((name,) if words.ontology.hyponyms(name) else ()))
+        words.classes[name] = frozenset((*above, *(words.ontology.nouns[one].other for one in above))) - {""}
     return words.classes[name]
 
 
@@ -192,7 +187,7 @@ def _pool(
         fitting = _fitting(name, wanted, words) if len(found) > _FEW else found
         names = [one for one in sorted(found) if one in fitting]
         if fitting is found:
-            names = [one for one in names if _fits(name, one, wanted, words)]
+            names = [one for one in names if _alike(name, one, words) and _stands(name, one, wanted, words)]
         words.pools[key] = {one: found[one] for one in names}
     return words.pools[key]
 
@@ -213,9 +208,3 @@ def _common(words: Words) -> Mapping[str, int]:
     if ("common names",) not in words.pools:
         words.pools["common names",] = dict.fromkeys(common_names(words.ontology), 1)
     return words.pools["common names",]
-
-
-def _classes(name: str, ontology: Ontology) -> frozenset[str]:
-    """The classes of a noun, in both numbers: those above it, and itself if there are others below."""
-    above = (*ontology.hypernyms(name), *((name,) if ontology.hyponyms(name) else ()))
-    return frozenset((*above, *(ontology.nouns[one].other for one in above))) - {""}

@@ -95,7 +95,9 @@ def _unfit(triple: Triple, spatial: bool, graph: SceneGraph, words: Words) -> st
         return OTHERS
     if not spatial:
         return UNUSUAL if is_body_part(other) else OTHERS if _others_do(triple, graph, words) else None
-    if _is_bound(subject, other, words.ontology):
+    worn = is_garment(subject, words.ontology) or is_garment(other, words.ontology)
+    body = is_body_part(other) or is_body_part(subject) or subject in words.ontology.expected.body
+    if worn or body or other.rpartition(" ")[2] in _PLACES:
         return PLACE
     form = known_form(subject, words.ontology)
     several = not triple.determiners[0] and not is_animate(subject, words.ontology)
@@ -198,13 +200,6 @@ def is_garment(name: str, ontology: Ontology) -> bool:
     """Return whether a name is one of clothes or shoes."""
     noun = known_form(name, ontology)
     return noun is not None and not ontology.certain(noun).isdisjoint(("clothing", "clothes", "footwear"))
-
-
-def _is_bound(subject: str, other: str, ontology: Ontology) -> bool:
-    """Whether prepositions say little of the two: a garment, a bracelet on a wrist, what lies on the ground."""
-    worn = is_garment(subject, ontology) or is_garment(other, ontology)
-    body = is_body_part(other) or is_body_part(subject) or subject in ontology.expected.body
-    return worn or body or other.rpartition(" ")[2] in _PLACES
 
 
 @cache

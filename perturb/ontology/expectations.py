@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from vlgate.errors import nearest
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.tables import TsvRow, both_numbers, once, rows_of
 from vlgate.perturb.text.grammar import either_number
 
@@ -273,46 +274,44 @@ class Surroundings:
 
     settings: Callable[[str], frozenset[str]]
     usual: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    _places: dict[str, tuple[int, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
-    _missed: dict[tuple[float, ...], frozenset[str]] = field(
-        init=False, repr=False, compare=False, default_factory=dict
-    )
+    _kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def of(self, names: Collection[str]) -> tuple[float, ...]:
         """Return how likely each of ``SETTINGS`` is, beside the likeliest, in an image of things of these names."""
         # It is empty if the names say nothing.
         likely, told = [_COMMON.get(name, _SELDOM) for name in SETTINGS], False
         for name in names:
-            found = self._found(name)
-            if 0 < len(found) < len(SETTINGS):
+            places = self._places(name)
+            if 0 < len(places) < len(SETTINGS):
                 told = True
-                likely = [one if place in found else one * _STRANGE for place, one in enumerate(likely)]
+                likely = [one if place in places else one * _STRANGE for place, one in enumerate(likely)]
                 most = max(likely)
                 likely = [one / most for one in likely]
         return tuple(likely) if told else ()
 
     def fit(self, name: str, image: tuple[float, ...]) -> float:
         """Return how well a thing of that name fits an image, from 0 to 1; 1 if it is not known where it is found."""
-        found = self._found(name)
+        places = self._places(name)
         if not image:
-            return 1.0 if not found or len(found) >= BROAD else 0.0
-        return max((image[place] for place in found), default=1.0)
+            return 1.0 if not places or len(places) >= BROAD else 0.0
+        return max((image[place] for place in places), default=1.0)
 
     def share(self, name: str, image: tuple[float, ...]) -> float:
         """Return in how much of what an image may be such a thing is found, from 0 to 1; 1 if nothing is known."""
         # A door and a chair may be in a garden, and in most rooms: a daisy is found in a small share of these.
-        found = self._found(name)
-        return sum(image[place] for place in found) / sum(image) if image and found else 1.0
+        places = self._places(name)
+        return sum(image[place] for place in places) / sum(image) if image and places else 1.0
 
     def missed(self, name: str, image: tuple[float, ...]) -> bool:
         """Return whether the image probably shows such a thing, annotated or not: a room's ceiling."""
-        if image not in self._missed:
-            likely = [setting for setting, one in zip(SETTINGS, image, strict=False) if one >= FIT]
-            self._missed[image] = frozenset().union(*(self.usual.get(setting, ()) for setting in likely))
-        return name in self._missed[image]
+        return name in self._usual_of(image)
 
-    def _found(self, name: str) -> tuple[int, ...]:
-        if name not in self._places:
-            settings = self.settings(name)
-            self._places[name] = tuple(place for place, one in enumerate(SETTINGS) if one in settings)
-        return self._places[name]
+    @kept
+    def _usual_of(self, image: tuple[float, ...]) -> frozenset[str]:
+        likely = [setting for setting, one in zip(SETTINGS, image, strict=False) if one >= FIT]
+        return frozenset().union(*(self.usual.get(setting, ()) for setting in likely))
+
+    @kept
+    def _places(self, name: str) -> tuple[int, ...]:
+        settings = self.settings(name)
+        return tuple(place for place, one in enumerate(SETTINGS) if one in settings)

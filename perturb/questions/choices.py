@@ -21,6 +21,7 @@ _HINTS = MappingProxyType(
     {"color": frozenset(("material", "shade", "pattern")), "material": frozenset(("color", "texture", "hardness"))}
 )
 """Categories that suggest a value of another: a chrome lamp is not asked for its color."""
+# What says as much of one kind of thing as of another: a large animal is a giraffe, no duck.
 _NEUTRAL = frozenset(("color", "pattern", "material", "pose", "activity", "sport", "mood"))
 _SEEN_ONLY = 8  # settings or fewer of a landmark, which tell what somebody does beside it
 _AT_HOME = 3  # settings or fewer of a landmark and of the right choice, which the landmark then suggests
@@ -51,7 +52,8 @@ def of_objects(
     contrast, tiny = arguments.ontology.expected.contrast, arguments.ontology.expected.tiny
     persons = not _PERSONS.isdisjoint(arguments.ontology.certain(thing.name))
 
-    hidden = view.named if _singles_out(link) else view.might
+    # A relation that says which thing is meant leaves others of its kind unannotated.
+    hidden = view.named if link is not None and not sideways(link[0].text) else view.might
 
     def beside(word: str, other: str) -> bool:
         """Whether a word may be offered beside another."""
@@ -65,7 +67,7 @@ def of_objects(
         """Whether a word is a false choice beside those so far."""
         return (
             not hidden & bits[word]
-            and all(_said(arguments, word, one) and alike(word, one) for one in adjectives)
+            and all(arguments.said(word, one) and alike(word, one) for one in adjectives)
             and suits(word, view)
             and all(beside(word, other) for other in so_far)
         )
@@ -131,11 +133,6 @@ def _differ(ontology: Ontology, one: str, other: str) -> bool:
     return ontology.exclusive(one, other) and not ontology.expected.near(one, other)
 
 
-def _singles_out(link: Link | None) -> bool:
-    """Whether a relation says which thing is meant, so that others of its kind may be there unannotated."""
-    return link is not None and not sideways(link[0].text)
-
-
 def _drawn(
     arguments: Arguments,
     chance: Random,
@@ -192,24 +189,12 @@ def _tells(arguments: Arguments, phrase: NounPhrase, kind: Kind, choices: tuple[
     return not all(able) or len(acting) > 1 or (at_home[0] and not all(at_home))
 
 
-def _said(arguments: Arguments, name: str, attribute: str) -> bool:
-    """Whether a false choice might be such: of blue food, not an apple."""
-    ontology, corpus, key = arguments.ontology, arguments.corpus, (name, attribute)
-    if key not in arguments.said:
-        suits = ontology.suits(name, attribute)
-        if ontology.attributes[attribute].category in {"color", "pattern", "shade"}:
-            suits = not corpus.unsaid(name, attribute)
-        arguments.said[key] = attribute in corpus.tally.attributes.get(name, ()) if suits is None else suits
-    return arguments.said[key]
-
-
 def _classes(arguments: Arguments, view: View, number: int, *, related: bool) -> list[tuple[str, tuple[str, ...]]]:
     """The hypernyms of a thing that can mean no other thing, each with an attribute unless there is a relation."""
     thing = view.things[number]
     nouns = arguments.ontology.nouns
-    told: list[tuple[str, ...]] = (
-        [()] if related else [(word,) for word in thing.adjectives if _neutral(arguments, word)]
-    )
+    neutral = (word for word in thing.adjectives if arguments.ontology.attributes[word].category in _NEUTRAL)
+    told: list[tuple[str, ...]] = [()] if related else [(word,) for word in neutral]
     return [
         (name, adjectives)
         for name in arguments.classes(thing.name)
@@ -218,11 +203,6 @@ def _classes(arguments: Arguments, view: View, number: int, *, related: bool) ->
         and arguments.goes(adjectives, name)
         and arguments.single(view, number, name, adjectives)
     ]
-
-
-def _neutral(arguments: Arguments, word: str) -> bool:
-    """Whether an attribute says as much of one kind of thing as of another: a large animal is a giraffe, no duck."""
-    return arguments.ontology.attributes[word].category in _NEUTRAL
 
 
 def _described(arguments: Arguments, chance: Random, place: tuple[View, int], category: str) -> Named:

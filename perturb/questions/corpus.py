@@ -6,7 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Number, Ontology, Reading
 from vlgate.perturb.questions.answer_leaks import apart, helps
 from vlgate.perturb.questions.chance import Weighted
@@ -65,9 +67,8 @@ class Corpus:
         self.left_out: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.bits = {name: 1 << place for place, name in enumerate(ontology.nouns)}
-        self._masks: dict[str, Masks] = {}
+        self._kept: dict[Any, Any] = {}
         self._worn = tuple((self._mask(who), self._below_all(worn)) for who, worn in _WORN)
-        self._unsaid: dict[tuple[str, str], bool] = {}
         self._least_box = least_box
         self._least_objects = least_objects
         self.views = tuple(self._view(graph) for graph in graphs)
@@ -76,38 +77,32 @@ class Corpus:
         self.places: dict[tuple[str, tuple[str, ...]], list[tuple[View, int]]] = defaultdict(list)
         self.tally = self._counted()
         self.adjectives = {name: Weighted(counts) for name, counts in self.tally.attributes.items()}
-        self.categories = {name: _levelled(counts, 0.4) for name, counts in self.tally.categories.items()}
-        self._below: dict[tuple[str, Number | None], Weighted] = {}
-        self._shown: dict[str, int] = {}
+        self.categories = {name: _levelled(counts) for name, counts in self.tally.categories.items()}
 
+    @kept
     def below(self, name: str, number: Number | None = None) -> Weighted:
         """The names of objects in the graphs that are hyponyms of ``name``, the frequent ones somewhat more often.
 
         If ``number`` is given, only names of that grammatical number.
         """
-        if (name, number) not in self._below:
-            graphs, nouns = self.tally.graphs, self.ontology.nouns
-            words = (word for word in self.ontology.hyponyms(name) if number in {None, nouns[word].number})
-            self._below[name, number] = _levelled({word: graphs[word] for word in words}, 0.4)
-        return self._below[name, number]
+        graphs, nouns = self.tally.graphs, self.ontology.nouns
+        words = (word for word in self.ontology.hyponyms(name) if number in {None, nouns[word].number})
+        return _levelled({word: graphs[word] for word in words})
 
+    @kept
     def shown(self, name: str) -> int:
         """The number of graphs with a thing of that name or of a kind of it."""
-        if name not in self._shown:
-            kinds = (name, *self.ontology.hyponyms(name))
-            self._shown[name] = sum(self.tally.graphs.get(kind, 0) for kind in kinds)
-        return self._shown[name]
+        return sum(self.tally.graphs.get(kind, 0) for kind in (name, *self.ontology.hyponyms(name)))
 
+    @kept
     def masks(self, name: str) -> Masks:
         """What an object annotated as ``name`` might be called, and what it may have.
 
         If the ontology does not know the name, every known word in it counts, and what a word ends with, as "board".
         """
-        if name not in self._masks:
-            known = [name] if self.ontology.knows(name) else self._known_within(name)
-            ways = self.ontology.possible, self.ontology.certain, self.ontology.own_parts, self.ontology.parts
-            self._masks[name] = Masks(*(self._mask(set[str]().union(*map(way, known))) for way in ways))
-        return self._masks[name]
+        known = [name] if self.ontology.knows(name) else self._known_within(name)
+        ways = self.ontology.possible, self.ontology.certain, self.ontology.own_parts, self.ontology.parts
+        return Masks(*(self._mask(set[str]().union(*map(way, known))) for way in ways))
 
     def _known_within(self, name: str) -> list[str]:
         words = name.split()
@@ -241,13 +236,9 @@ class Corpus:
             and {known[one].category, known[two].category} <= _PAIRED
         ]
 
+    @kept
     def unsaid(self, name: str, attribute: str) -> bool:
         """Whether an adjective does not go with a noun: "small furniture", "old girl", the color of a person."""
-        if (name, attribute) not in self._unsaid:
-            self._unsaid[name, attribute] = self._find_unsaid(name, attribute)
-        return self._unsaid[name, attribute]
-
-    def _find_unsaid(self, name: str, attribute: str) -> bool:
         category = self.ontology.attributes[attribute].category
         if self.ontology.nouns[name].number == "mass" and (category == "size" or attribute in OF_PIECES):
             return True
@@ -281,6 +272,6 @@ class Corpus:
         return [name for name in dict.fromkeys(attributes) if name in self.ontology.attributes]
 
 
-def _levelled(counts: Mapping[str, int], power: float) -> Weighted:
+def _levelled(counts: Mapping[str, int]) -> Weighted:
     """False choices, about as frequent as the right ones, since frequent right ones are kept less often."""
-    return Weighted({word: count**power for word, count in counts.items() if count})
+    return Weighted({word: count**0.4 for word, count in counts.items() if count})

@@ -60,7 +60,12 @@ class NounPhrase:
 
     def __post_init__(self) -> None:
         """Check the phrase and make its wordings."""
-        _check(self)
+        if not self.noun:
+            raise ValueError(f"noun={self.noun!r}: expected a word; leave out objects that have no name")
+        if self.number not in NUMBERS:
+            raise ValueError(f"number={self.number!r}: expected one of {', '.join(NUMBERS)}; look the noun up first")
+        if bool(self.relation) != (self.other is not None):
+            raise ValueError(f"relation={self.relation!r}, other={self.other!r}: expected both or neither")
         kind = " ".join((*self.attributes, self.noun))
         where = "" if self.other is None else f"{self.relation} {self.other.plain.the}"
         plain = _wording(kind, where, "", self.number)
@@ -87,15 +92,6 @@ class NounPhrase:
     def choice(self) -> str:
         """As one of several choices: "a cow", "cows", "grass"."""
         return self.plain.a
-
-
-def _check(phrase: NounPhrase) -> None:
-    if not phrase.noun:
-        raise ValueError(f"noun={phrase.noun!r}: expected a word; leave out objects that have no name")
-    if phrase.number not in NUMBERS:
-        raise ValueError(f"number={phrase.number!r}: expected one of {', '.join(NUMBERS)}; look the noun up first")
-    if bool(phrase.relation) != (phrase.other is not None):
-        raise ValueError(f"relation={phrase.relation!r}, other={phrase.other!r}: expected both or neither")
 
 
 def _wording(kind: str, where: str, verb: str, number: PhraseNumber) -> Wording:

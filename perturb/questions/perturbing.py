@@ -182,7 +182,9 @@ class Perturbing:
         templates = self._templates(draft)
         if templates:
             question = self._question(pick(chance, templates), draft)
-            covered, others = (_seen(one) for one in (draft, draft.mate or draft))
+            covered, others = (
+                [name for name in one.objects if name is not None] for one in (draft, draft.mate or draft)
+            )
             yield Change(
                 questions=(question, question),
                 rule=f"occlude objects {', '.join(covered)}, or {', '.join(others)}",
@@ -274,10 +276,6 @@ def _pair(test: Test, draft: Draft, identity: str, change: Change) -> QuestionPa
 
 def _asked(draft: Draft) -> Asked:
     return Asked(x=draft.x, y=draft.y, attribute=draft.attribute, category=draft.category)
-
-
-def _seen(draft: Draft) -> list[str]:
-    return [name for name in draft.objects if name is not None]
 
 
 def _list(draft: Draft) -> str:

@@ -177,7 +177,10 @@ def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares)
             draft = pool[place]
             if place not in kept and _balanced(draft, excess, most) and _take(free, _cell(draft, free)):
                 kept.add(place)
-                _count(draft, excess)
+                right, *wrong = draft.choices
+                excess[draft.category, right] += 1 - 1 / len(draft.choices)
+                for word in wrong:
+                    excess[draft.category, word] -= 1 / len(draft.choices)
     # What no cell has room for comes last; of that, categories with a share before those without.
     others = sorted((at for at in places if at not in kept), key=lambda at: _cell(pool[at], free) not in free)
     first = [place for place in places if place in kept]
@@ -198,13 +201,6 @@ def _balanced(draft: Draft, excess: Mapping[tuple[str, str], float], most: float
     right, *wrong = draft.choices
     kind = draft.category
     return excess[kind, right] < most and all(excess[kind, word] > -most for word in wrong)
-
-
-def _count(draft: Draft, excess: dict[tuple[str, str], float]) -> None:
-    right, *wrong = draft.choices
-    excess[draft.category, right] += 1 - 1 / len(draft.choices)
-    for word in wrong:
-        excess[draft.category, word] -= 1 / len(draft.choices)
 
 
 def _free(pool: Sequence[Draft], number: int, shares: Shares) -> dict[_Cell, int]:

@@ -198,8 +198,9 @@ def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
             subject = _subject(reading, index)
             if subject is not None and reading.parsed.tokens[subject].tag == "NNS" and not _governed(reading, index):
                 yield index, subject
-        elif token.tag == "VB" and token.pos in {"VERB", "AUX"} and _bare(reading, index):
-            subject = _subject(reading, index)
+        elif token.tag == "VB" and token.pos in {"VERB", "AUX"} and not reading.dependents(index, "aux", "auxpass"):
+            # the present tense of a plural subject
+            subject = _subject(reading, index) if reading.dependents(index, *_SUBJECTS) else None
             if subject is not None and reading.parsed.tokens[subject].dep in _SUBJECTS:
                 yield index, subject
         elif marked and token.lower != "'m" and token.pos in {"VERB", "AUX"}:
@@ -212,11 +213,6 @@ def _governed(reading: Reading, index: int) -> bool:
     while tokens[index].dep == "conj":
         index = tokens[index].head
     return tokens[index].tag == "VB" and bool(reading.dependents(index, "aux"))
-
-
-def _bare(reading: Reading, index: int) -> bool:
-    """Whether a base form is the present tense of a plural subject: no "to", no auxiliary."""
-    return not reading.dependents(index, "aux", "auxpass") and bool(reading.dependents(index, *_SUBJECTS))
 
 
 def _subject(reading: Reading, verb: int) -> int | None:
