@@ -92,7 +92,6 @@ def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, acti
 
 
 def _with_role(frame: Frame, space: Space) -> Iterator[RoleVerb]:
-    """Yield the other verbs of the space, with the preposition of the frame's verb before its role."""
     for verb in space.verbs.values():
         if verb.name != frame.verb.name:
             yield replace(verb, roles=(frame.role,), before={frame.role: frame.verb.before[frame.role]})
@@ -132,14 +131,11 @@ def _differs(one: RoleVerb, other: RoleVerb, actions: Actions) -> bool:
 
 @cache
 def _seen_together() -> tuple[Mapping[str, frozenset[str]], frozenset[str]]:
-    """Return the verbs that may be seen together with each verb, and those that may be seen with any."""
     raw = tomllib.loads(files(__package__).joinpath("actions.toml").read_text(encoding="utf-8"))
     groups = [frozenset(line.split()) for line in raw["together"]]
     together = {verb: frozenset().union(*(one for one in groups if verb in one)) for group in groups for verb in group}
     return together, frozenset(raw["beside_others"].split())
 
-
-# Actant swap as in VALSE (section 3.5, appendix A.5): who does it and whom it is done to change places.
 
 SAME = "both roles may name one thing"
 BODY = "one of the two is a part of the body"
@@ -212,7 +208,6 @@ def _acts(noun: str, things: Things) -> bool:
 
 
 def _both_contest(frame: Frame, things: Things) -> bool:
-    """Whether one is named by what he does, the other only as a person, and the act is one between such persons."""
     nouns = {frame.agent.lower(), frame.other.lower()}
     named = nouns - _ANYBODY
     known = all(things.same_thing(noun, "person") for noun in named)

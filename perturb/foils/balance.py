@@ -65,7 +65,6 @@ def mutual(pairs: Sequence[tuple[T, T]], *, seed: int) -> tuple[int, ...]:
 
 
 def _taken(keys: Sequence[T], room: dict[T, int], name: str) -> list[int]:
-    """Take candidates in a random order as long as there is room for more of their key."""
     kept = []
     for index in _shuffled(len(keys), name):
         if room.get(keys[index], 0):

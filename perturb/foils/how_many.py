@@ -56,7 +56,6 @@ class Statement:
     form: Form
 
     def said(self, quantifier: str, *, one: bool = False) -> str | None:
-        """The sentence with a quantifier, which may be empty, or None if it has no wording for one."""
         frame = self.one if one else self.many
         if frame is None:
             return None

@@ -132,7 +132,6 @@ def prepositions(parsed: Parsed) -> tuple[Preposition, ...]:
 
 
 def attested(captions: Iterable[Parsed], least: int = LEAST_ATTESTED) -> Mapping[str, int]:
-    """Count the preposition sequences of a collection, the most frequent first, as VALSE's list of attested ones."""
     counts = Counter(one.name for caption in captions for one in prepositions(caption) if one.thing is not None)
     return {name: count for name, count in counts.most_common() if count >= least}
 

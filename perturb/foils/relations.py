@@ -40,7 +40,6 @@ _PUTTING = frozenset("on in at of inside into onto atop under underneath beneath
 
 
 def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Perturbed:
-    """Replace each spatial preposition by those that contradict it about the same thing, by a table."""
     # ``attested`` are the preposition sequences of the collection, ``said`` what the captions of the image say, which a
     # foil must not say.
     return _perturbed(parsed, attested, said, None)

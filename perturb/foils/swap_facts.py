@@ -319,7 +319,6 @@ class _Reader:
                             yield Relates(name, text, self._things[other])
 
     def _joined(self, index: int) -> Iterator[tuple[str, int]]:
-        """Yield each relation that a noun is the subject of, with the position of the word that governs the object."""
         if self._tokens[index].dep in {"ROOT", "nsubj", "attr"}:  # behind an object, it may belong to the verb
             yield from self._after(index, index, "")
         for verb in self._verbs(index):

@@ -68,7 +68,6 @@ def mine(scenes: Iterable[Scene], vocabulary: Vocabulary) -> Perturbed:
 
 
 def _pairs(group: Sequence[Statement]) -> Iterator[tuple[Statement, Statement]]:
-    """Yield pairs of statements that say different things with the same words, each image once for each two texts."""
     by_wording: dict[tuple[object, ...], dict[str, Statement]] = defaultdict(dict)
     for statement in group:
         by_wording[statement.words or statement.facts].setdefault(statement.image, statement)
@@ -143,7 +142,6 @@ def _exchanged(
 
 
 def _tags(contrast: _Contrast, statement: Statement, vocabulary: Vocabulary) -> dict[str, str]:
-    """Return the tags of Winoground's release, and whether the captions are whole ones or made of parts of them."""
     fact = next(iter(contrast.one))
     if isinstance(fact, Relates):
         tag = "Noun"

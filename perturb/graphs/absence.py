@@ -38,7 +38,6 @@ class Absence:
     """Which nouns an image surely does not show."""
 
     def __init__(self, graph: SceneGraph, ontology: Ontology, where: Surroundings) -> None:
-        """Look up what may fit each name of the graph, and in which setting it was taken."""
         names = {thing.name for thing in graph.objects.values()}
         known = sorted({form for name in names if (form := known_form(name, ontology)) is not None})
         self._ontology, self._where = ontology, where
@@ -65,7 +64,6 @@ class Absence:
 
     @kept
     def _is_odd(self, name: str) -> bool:
-        """Whether nobody expects such a thing there, or would have left it out of a graph of many things."""
         alone = bool(self._setting) and self._beside.isdisjoint(_called(name, self._ontology))
         if alone and self._where.fit(name, self._setting) < FIT:
             return True
@@ -91,13 +89,11 @@ def common_names(ontology: Ontology) -> Iterator[str]:
 
 
 def _beside(name: str, ontology: Ontology) -> frozenset[str]:
-    """The words of what is often beside such a thing without being mentioned."""
     names = coco_names().by_name
     return frozenset().union(*(names[one].beside for one in _called(name, ontology) if one in names))
 
 
 def _called(name: str, ontology: Ontology) -> frozenset[str]:
-    """A name in both numbers, and the word of its category of COCO."""
     names = coco_names().by_name
     both = {name, ontology.nouns[name].other}
     return frozenset((*both, *(names[one].word for one in both if one in names))) - {""}
@@ -123,18 +119,15 @@ _ALIKE = (  # materials that nobody tells apart in a photograph
 
 
 def look_alike(one: str, other: str) -> bool:
-    """Return whether two materials look the same in a photograph."""
     return any(one in group and other in group for group in _ALIKE)
 
 
 def is_motley(noun: str, ontology: Ontology) -> bool:
-    """Return whether such things often have several colors."""
     names = ontology.certain(noun)
     return names.isdisjoint(_names("plain")) and not names.isdisjoint(_names("motley"))
 
 
 def are_many(noun: str, ontology: Ontology) -> bool:
-    """Return whether images have many such things, of which annotators name a few."""
     return not ontology.certain(noun).isdisjoint(_names("many"))
 
 
@@ -153,7 +146,6 @@ def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
 
 
 def is_place(noun: str, ontology: Ontology) -> bool:
-    """Return whether a name is one of places, whose size and state are a matter of opinion."""
     names = ontology.certain(noun)
     return not names.isdisjoint(ontology.expected.scenes) or not names.isdisjoint(_names("place"))
 

@@ -114,7 +114,6 @@ def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None
 
 
 def _unsettled(thing: SceneObject, attribute: str, graph: SceneGraph, ontology: Ontology) -> str | None:
-    """Why the graph does not tell whether the thing, or another of its name, has another attribute of the category."""
     noun = known_form(thing.name, ontology) or thing.name
     category = ontology.attributes[attribute].category
     if ontology.suits(noun, attribute) is False:

@@ -21,8 +21,6 @@ from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.perturb.text.grammar import either_number
 from vlgate.types import FloatArray
 
-# How alike two words are: by a model of sentence similarity, or by the ontology alone.
-
 LIMIT = 0.5
 """The cosine from which two words are too alike to replace each other (VL-CheckList, section 3.2)."""
 
@@ -40,21 +38,17 @@ class Likeness:
     vectors: dict[str, FloatArray] = field(default_factory=dict)
 
     def learn(self, words: Iterable[str]) -> None:
-        """Encode the words that are new."""
         new = sorted(set(words) - self.vectors.keys())
         if self.encoder is not None and new:
             self.vectors.update(zip(new, self.encoder.encode(new), strict=True))
 
     def too_alike(self, one: str, other: str) -> bool:
-        """Return whether the cosine of two words is the limit or more."""
         if self.encoder is None:
             return False
         if one not in self.vectors or other not in self.vectors:
             self.learn((one, other))
         return float(np.dot(self.vectors[one], self.vectors[other])) >= self.limit
 
-
-# The words of a collection of scene graphs, counted by what they stand with: the replacements of VL-CheckList.
 
 SUBJECT, OBJECT = "subject", "object"
 
@@ -73,7 +67,6 @@ class Vocabulary:
 
 
 def vocabulary_of(graphs: Iterable[SceneGraph], ontology: Ontology | None = None) -> Vocabulary:
-    """Count the names in graphs that the ontology knows."""
     known = default_ontology() if ontology is None else ontology
     names: Counter[str] = Counter()
     placed: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -133,7 +126,6 @@ class Slots:
         return relation in BESIDE and self._beside(subject, other)
 
     def _beside(self, subject: str, other: str) -> bool:
-        """Whether both are found in one setting, and are of about one size."""
         sizes = self.size(subject), self.size(other)
         if sizes[0] is None or sizes[1] is None or abs(sizes[0] - sizes[1]) > _NEAR:
             return False
@@ -171,8 +163,6 @@ def _slots() -> tuple[Mapping[str, _Names], Mapping[str, list[tuple[_Names, _Nam
     return lists, lines
 
 
-# What VL-CheckList's objects, attributes and relations share: what may judge the words, and what is kept of them.
-
 POSITIVE = "the foil is a caption of the same image"
 
 
@@ -199,7 +189,6 @@ class Words:
     slots: Slots = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Tell settings and what reads well by the ontology."""
         known = Surroundings(settings=self.ontology.settings, usual=self.ontology.expected.usual)
         object.__setattr__(self, "where", known)
         object.__setattr__(self, "slots", Slots(ontology=self.ontology))

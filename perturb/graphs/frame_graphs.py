@@ -75,7 +75,6 @@ def graph_of_interactions(
 
 
 def _relations(template: str) -> Iterator[tuple[str, str]]:
-    """The role and the relation of each role behind the agent."""
     found = list(_ROLE.finditer(template))
     if not found or found[0][0] != _AGENT.upper():
         return

@@ -14,8 +14,6 @@ from vlgate.perturb.text.grammar import article
 from vlgate.perturb.text.sentences import number_of, read_predicate
 from vlgate.perturb.word_lists import words
 
-# Whether a thing of one name may be called another, and whether two attributes contradict each other.
-
 
 def may_be_called(named: str, name: str, ontology: Ontology) -> bool:
     """Return whether a thing that is annotated ``named`` may be called ``name`` by somebody else."""
@@ -32,7 +30,6 @@ class Namesakes:
     """The things of a graph that may be called by a name; each name is compared once."""
 
     def __init__(self, graph: SceneGraph, ontology: Ontology) -> None:
-        """Group the things by their names."""
         self._ontology = ontology
         self._things: dict[str, list[SceneObject]] = {}
         for thing in graph.objects.values():
@@ -53,7 +50,6 @@ def same_kind(one: str, other: str, ontology: Ontology) -> bool:
 
 
 def known_form(name: str, ontology: Ontology) -> str | None:
-    """Return the name if the ontology knows it, else its last word if it knows that, else None."""
     if ontology.knows(name):
         return name
     head = name.rpartition(" ")[2]
@@ -112,7 +108,6 @@ class Triple:
 
 
 def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontology: Ontology) -> Triple | str:
-    """Return the phrase of a relation, or why it has none."""
     other, text = graph.objects.get(relation.object), wording(relation.name, ontology)
     if not text:
         return NO_READING

@@ -106,7 +106,6 @@ def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, ab
     anywhere = not takes_one(triple.text) or (role == SUBJECT and not words.sole)
 
     def fits(one: str) -> bool:
-        """Whether a noun is absent, says something else, and would stand there."""
         return (
             absence.lacks(one, anywhere=anywhere)
             and not words.likeness.too_alike(thing.name, one)
@@ -131,7 +130,6 @@ def takes_one(relation: str) -> bool:
 
 
 def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most: int) -> Sequence[str]:
-    """Draw some of the nouns that fit, each as often as its count says, by a generator of that name."""
     # Of a large pool most draws fit, so few nouns are looked at.
     names = [one for one in pool if fits(one)] if len(pool) <= _FEW else list(pool)
     if not names:

@@ -77,7 +77,6 @@ def wordnet_person(lexicon: str = "oewn:2024") -> IsPerson:
 
     @cache
     def is_person(name: str) -> bool:
-        """Return whether the first sense of a name, or else of its last word, is a person."""
         if name in _ROOTS:
             return True
         found = wordnet.synsets(name, pos="n") or wordnet.synsets(singular(name) or name, pos="n")
@@ -169,8 +168,6 @@ def one_of(
     return sets[max(kept, key=lambda number: (scores[number].mean(), -number))] if kept else None
 
 
-# What scene graphs tell about persons: "wears a white shirt", "sits on a bench" (BLA, section 4.3.2).
-
 NO_VERB = "the relation has no verb in the active voice"
 UNLISTED = "the verb is not in the list of features"
 BODY_PART = "the thing is a part of the body"
@@ -197,14 +194,12 @@ class Feature:
 
     @property
     def head(self) -> str:
-        """The last word of the thing's name."""
         return self.thing.name.rpartition(" ")[2]
 
 
 def features_of(
     person: SceneObject, graph: SceneGraph, size: tuple[float, float], rules: BlaRules, tools: BlaTools
 ) -> Iterator[Feature | str]:
-    """Yield the features of a person in the order of the graph, and a reason for each relation that gives none."""
     for relation in person.relations:
         thing = graph.objects.get(relation.object)
         if thing is None or thing.id == person.id:
@@ -213,7 +208,6 @@ def features_of(
 
 
 def is_body_part(name: str) -> bool:
-    """Return whether a name is one of a part of the body, in either number."""
     head = name.rpartition(" ")[2]
     return head in _BODY_PARTS or (head.endswith("s") and head[:-1] in _BODY_PARTS)
 
@@ -318,7 +312,6 @@ def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology:
 
 
 def _has(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
-    """Whether a relation of the person says the feature, or may."""
     for relation in person.relations:
         thing = graph.objects.get(relation.object)
         if thing is None:

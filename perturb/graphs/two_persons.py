@@ -27,8 +27,6 @@ from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, inside, overlap, share
 from vlgate.perturb.text.sentences import Verb, active, number_of, passive, read_predicate
 
-# Active and passive sentences about two persons, true and with the persons exchanged (BLA, section 4.3.1).
-
 NO_SIZE = "the size of the image is not known"
 NO_VERB = "the relation has no verb"
 NOT_PERSONS = "not both are persons"
@@ -244,7 +242,6 @@ def _people(
 
 
 def _different(features: Sequence[Feature], rules: BlaRules, tools: BlaTools) -> list[Feature]:
-    """Drop the features that say the same as an earlier one of the person, by the last words of their things."""
     kept: list[Feature] = []
     for one in features:
         if not any(_same(one, other, rules, tools) for other in kept):
@@ -300,7 +297,6 @@ def _without(told: Told, lost: set[int]) -> Told:
 
 
 def _sets_of_two(a: Told, b: Told, rules: BlaRules, facts: _Facts, template: Template) -> Iterator[SentenceSet]:
-    """All sets of two persons, those first that exchange features of one kind."""
     choices = list(product(permutations(a.features, 2), permutations(b.features, 2)))
     choices.sort(key=lambda choice: -_kindred(choice[0][1], choice[1][1]))
     for (kept, given), (stays, taken) in choices:

@@ -15,8 +15,6 @@ from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.tables import TsvRow, both_numbers, once, rows_of
 from vlgate.perturb.text.grammar import either_number
 
-# The settings of things, the values that suit them, and what they can do.
-#
 # CARETS draws false objects and attributes from what the scene graphs show together (section 4). In few graphs that
 # says little, so that a cow is denied in an office. The tables of this folder say what nobody would wonder at. They
 # know the nouns of the curated ontology; of any other noun they know what its hypernyms have.
@@ -71,7 +69,6 @@ class Expectations:
         return next((values for values in found if values is not None), None)
 
     def says(self, names: Names, attribute: str, category: str) -> bool:
-        """Return whether an attribute may describe such a thing."""
         if attribute in self.unclear or (attribute in self.lifeless and not _LIVING.isdisjoint(names)):
             return False
         values = self.values(names, category)
@@ -87,15 +84,12 @@ class Expectations:
         return able is None or not able.isdisjoint(names)
 
     def contrast(self, one: str, other: str) -> bool:
-        """Return whether two names of persons may be offered beside each other."""
         return any(one in group and other in group for group in self.contrasts)
 
     def near(self, one: str, other: str) -> bool:
-        """Return whether two attributes shade into each other, so that a question never offers both."""
         return any(one in group and other in group for group in self.shades)
 
     def settled(self, names: Names, landmark: Names) -> bool:
-        """Return whether such a thing usually is on, in or at such a landmark, so that the landmark tells nothing."""
         return any(not self.rests[name].isdisjoint(landmark) for name in names if name in self.rests)
 
     def can_be(self, names: Names, relation: str, landmark: Names) -> bool:
@@ -108,7 +102,6 @@ class Expectations:
         return True
 
     def clash(self, attribute: str, others: Iterable[str]) -> bool:
-        """Return whether an attribute of a thing contradicts one of its other attributes."""
         beside = frozenset(others) - {attribute}
         return any(attribute in group and not group.isdisjoint(beside) for group in self.clashes)
 
@@ -116,8 +109,6 @@ class Expectations:
         """Return whether a landmark tells a thing apart: a pig tells no street apart."""
         return self.grounds.isdisjoint(names) or self.movable.isdisjoint(landmark)
 
-
-# Read the curated tables of this folder.
 
 HOME = ("kitchen", "dining", "living", "bedroom", "bathroom")
 INDOORS = (*HOME, "office", "shop")
@@ -197,7 +188,6 @@ def expectations_from(tables: Mapping[str, str]) -> Expectations:
 
 @functools.cache
 def curated_expectations() -> Expectations:
-    """Return the tables of the package's own files, read once."""
     folder = Path(__file__).parent
     return expectations_from({name: (folder / name).read_text("utf-8") for name in COLUMNS})
 

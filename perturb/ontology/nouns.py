@@ -15,8 +15,6 @@ from vlgate.errors import nearest
 from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology.tables import TsvRow, rows_in
 
-# Names of objects with their grammatical number, hypernyms and synonyms.
-
 Number = Literal["singular", "plural", "mass"]
 
 COLUMNS = ("name", "number", "parents", "same_as", "synset", "other_number", "askable")
@@ -168,7 +166,6 @@ class Closures:
     _kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Reverse the links."""
         below = [(parent, noun.name) for noun in self.nouns.values() for parent in noun.parents]
         maybe = [(parent, name) for name, parents in self.senses.items() for parent in parents]
         for setting, pairs in (
@@ -252,7 +249,6 @@ class Closures:
         return noun
 
     def _all_above(self, names: Collection[str]) -> Names:
-        """Return the names, all that is certainly above them, and the other forms of all these."""
         return frozenset[str]().union(*map(self._above, names))
 
     def _reach(self, names: Collection[str], links: Links) -> set[str]:
@@ -265,7 +261,6 @@ class Closures:
         return found
 
     def _forms(self, names: Iterable[str]) -> set[str]:
-        """Return the names with their synonyms and all of these in the other number."""
         found = set(names)
         found |= {twin for name in found for twin in self.nouns[name].same}
         return found | {other for name in found if (other := self.nouns[name].other)}
@@ -280,9 +275,6 @@ def _linked(pairs: Iterable[tuple[str, str]]) -> Links:
     for source, target in pairs:
         links[source][target] = None
     return {source: tuple(targets) for source, targets in links.items()}
-
-
-# Reads the files of this folder about objects: nouns, overlaps, senses, parts and wholes.
 
 
 def curated_objects(folder: Path = Path(__file__).parent) -> Closures:

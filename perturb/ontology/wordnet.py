@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from wn import Synset, Wordnet
 
 
-# Extend the ontology by names that an installed wordnet knows.
-#
 # CARETS (section 4) takes hypernyms and hyponyms from an ontology of GQA's own objects. Other scene graphs name other
 # things. An English wordnet, read by the library ``wn``, gives them hypernyms among the nouns of the ontology.
 
@@ -267,7 +265,6 @@ class WordRelations:
 
     @kept
     def _senses(self, word: str, part: str) -> tuple[frozenset[str], ...]:
-        """The words of each sense of a word, with those of the synsets above it."""
         found = []
         for sense in self._wordnet.synsets(word, pos=part):
             synsets, todo = {sense}, [sense]

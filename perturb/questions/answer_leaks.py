@@ -76,7 +76,6 @@ def _plain(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
 
 
 def _literal(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
-    """Whether a relation is true, but nobody would call the thing so."""
     expected, first = ontology.expected, relation.partition(" ")[0]
     if first.startswith(other):  # "drinking the drink"
         return True

@@ -32,7 +32,6 @@ class Named:
 
     @property
     def thing(self) -> ObjectView:
-        """The thing itself."""
         return self.view.things[self.number]
 
     @property
@@ -45,7 +44,6 @@ class Arguments:
     """Draws the arguments of questions from a corpus."""
 
     def __init__(self, corpus: Corpus, shares: Shares = RELEASE) -> None:
-        """Keep the images that show something that can be asked about."""
         self.corpus = corpus
         self.ontology = corpus.ontology
         self.views = tuple(view for view in corpus.views if view.askable)
@@ -157,7 +155,6 @@ class Arguments:
         return (pick(chance, usable),) if drawn < self._once else ()
 
     def _described(self) -> tuple[float, float]:
-        """How often a thing that has an attribute is given any, or two if it has two that go together."""
         # More often than the shares say, because many things have none.
         shares, things = self.shares, [view.things[number] for view in self.views for number in view.askable]
         with_one = sum(bool(thing.adjectives) for thing in things) or 1

@@ -163,7 +163,6 @@ class Corpus:
     def _marks(
         self, things: tuple[ObjectView, ...], number: int, links: tuple[tuple[Reading, int], ...]
     ) -> tuple[tuple[Reading, int], ...]:
-        """Those of the relations that tell the thing apart."""
         name = things[number].name
         return tuple(link for link in links if apart(self.ontology, name, link[0].text, things[link[1]].name))
 
@@ -200,7 +199,6 @@ class Corpus:
         return False
 
     def _adjectives(self, item: SceneObject) -> tuple[str, ...]:
-        """The attributes that go before the name, make no other noun with it, and that no attribute contradicts."""
         # A "white board", for example, is another noun than "board".
         attributes, words = self.ontology.attributes, item.name.split()
         return tuple(
@@ -273,5 +271,4 @@ class Corpus:
 
 
 def _levelled(counts: Mapping[str, int]) -> Weighted:
-    """False choices, about as frequent as the right ones, since frequent right ones are kept less often."""
     return Weighted({word: count**0.4 for word, count in counts.items() if count})

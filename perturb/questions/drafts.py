@@ -11,8 +11,6 @@ from vlgate.perturb.question_tests import Test
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject
 from vlgate.perturb.text.grammar import with_article
 
-# Noun phrases of questions: a noun with its attributes, and perhaps a relation to another one.
-
 PhraseNumber = Literal["singular", "plural", "mass"]
 
 NUMBERS: tuple[PhraseNumber, ...] = get_args(PhraseNumber)
@@ -59,7 +57,6 @@ class NounPhrase:
     clause: Wording = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the phrase and make its wordings."""
         if not self.noun:
             raise ValueError(f"noun={self.noun!r}: expected a word; leave out objects that have no name")
         if self.number not in NUMBERS:
@@ -109,9 +106,6 @@ def _wording(kind: str, where: str, verb: str, number: PhraseNumber) -> Wording:
     )
 
 
-# A graph whose objects are looked up in an ontology.
-
-
 class Masks(NamedTuple):
     """Sets of names, as bits (``Corpus.bits``)."""
 
@@ -141,7 +135,6 @@ class ObjectView:
 
     @property
     def name(self) -> str:
-        """What it is called in the graph."""
         return self.object.name
 
 
@@ -165,8 +158,6 @@ class View:
     named: int
     shown: int
 
-
-# Drafts of questions: what is asked about which image, and the right answer, before it is put into words.
 
 Kind = Literal[
     "object",
@@ -223,7 +214,6 @@ class Draft:
 
     @property
     def nouns(self) -> tuple[str, ...]:
-        """The nouns whose presence decides the answer, if that is what is asked."""
         mine = dict.fromkeys(one.noun for one in (self.x, self.y, self.instead) if one is not None)
         return tuple(mine) if self.mate is None else (*mine, self.mate.x.noun)
 
@@ -240,9 +230,6 @@ class Draft:
         return Draft(
             self.kind, self.view, self.answer, self.x, self.objects, self.y, self.attribute, self.category, choices
         )
-
-
-# Pairs of a question and its perturbed form.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

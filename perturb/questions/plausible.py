@@ -36,7 +36,6 @@ class Plausible:
     """Draws images without a thing, and things that an image does not show."""
 
     def __init__(self, corpus: Corpus, views: Sequence[View]) -> None:
-        """Sort the images by what they show; everything else is looked up when it is first asked for."""
         self._corpus = corpus
         self._views = views
         self._least, self._share = (0.0, ALMOST) if len(views) >= FEW else (1e-9, 0.0)
@@ -49,7 +48,6 @@ class Plausible:
         self._settled = self._apart(views) < MIXED
 
     def _apart(self, views: Sequence[View]) -> float:
-        """How often things do not fit the rest of their image, beside how often they do not fit another image."""
         first = views[:SOME]
         alien = quick_generator("settings").choices(views, k=len(first))  # not in turn: files may repeat in their order
         shown = [(name, [one for one in view.names if one != name]) for view in first for name in view.names]

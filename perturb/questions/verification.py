@@ -14,8 +14,6 @@ from vlgate.perturb.questions.drafts import Draft, NounPhrase, View
 from vlgate.perturb.questions.shares import BLACK_WHITE
 from vlgate.perturb.scene_graph import Box, SceneObject
 
-# Questions about what an image shows, answered by yes or no (CARETS, Q1 to Q3).
-#
 # Each function draws what to ask before it looks at the wanted answer, and finds an image for which the answer is yes
 # and one for which it is no. So the text says nothing about the answer, and what is absent from an image is plausible
 # there.
@@ -70,7 +68,6 @@ def _hidden(arguments: Arguments, one: Named) -> list[SceneObject] | None:
 
 
 def _exchangeable(some: Sequence[SceneObject], others: Sequence[SceneObject]) -> bool:
-    """Whether as many boxes of about the same area cover each, and none of these covers a part of the other."""
     apart = not any(_overlap(one.box, other.box) for one in some for other in others)
     small, large = sorted((_area(some), _area(others)))
     return apart and len(some) == len(others) and large <= _LARGER * small
@@ -198,7 +195,6 @@ def _unseen_there(arguments: Arguments, phrase: NounPhrase, other: NounPhrase) -
 
 
 def _ranks(arguments: Arguments, name: str) -> list[tuple[str, str]]:
-    """A name and each of its classes, and each of these with those above it."""
     return [(low, high) for low in (name, *arguments.classes(name)) for high in arguments.classes(low)]
 
 
@@ -208,7 +204,6 @@ def _bare(phrase: NounPhrase) -> bool:
 
 
 def identity(one: Named) -> str:
-    """Return the id of a thing in its graph."""
     return one.thing.object.id
 
 
@@ -224,7 +219,6 @@ class Opposites:
     """
 
     def __init__(self, arguments: Arguments, *, related: bool = False) -> None:
-        """Find the things."""
         self._arguments = arguments
         self._related = related
         self._usable: dict[tuple[Place, str, tuple[str, str]], list[str]] = {}
@@ -249,7 +243,6 @@ class Opposites:
         self._drawn = self._weighted()
 
     def _weighted(self) -> Weighted:
-        """The pairs of opposites, by their share."""
         shares = self._arguments.shares
         weights = {words: len(places) ** shares.power for words, places in self._pairs.items()}
         colors = _words(*BLACK_WHITE)

@@ -82,7 +82,6 @@ def _subject_decides(reading: Reading, phrase: NounPhrase, index: int, rivals: C
 
 
 def _rivals(reading: Reading, phrase: NounPhrase, index: int) -> Iterator[tuple[int, str]]:
-    """Yield the other nouns before a pronoun that it may refer to, by their places, in the singular."""
     for _, end in reading.parsed.chunks:
         token = reading.parsed.tokens[end - 1]
         if end > index or end - 1 == phrase.head or not token.tag.startswith("NN"):
@@ -191,7 +190,6 @@ def quantified(reading: Reading, phrase: NounPhrase, quantifier: str, edits: Seq
 
 
 def _finite(reading: Reading) -> Iterator[tuple[int, int | None]]:
-    """Yield the verbs whose form depends on the number of their subject, with the place of its head, or None."""
     for index, token in enumerate(reading.parsed.tokens):
         marked = token.tag in {"VBZ", "VBP"} or (token.tag == "VBD" and token.lower in {"was", "were"})
         if token.tag == "VB" and token.dep == "conj" and token.pos == "VERB" and not reading.dependents(index, "aux"):

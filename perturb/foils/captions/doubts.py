@@ -153,8 +153,6 @@ def stands_behind_of(reading: Reading, phrase: NounPhrase) -> bool:
     return phrase.span[0] > 0 and tokens[phrase.span[0] - 1].lower == "of"
 
 
-# Why a noun phrase may not give a foil if its number is changed: the caption, the noun, or the other captions.
-
 _ALONE = words("alone")
 _LOOSE = words("loose")
 _LANDSCAPES = words("landscape")

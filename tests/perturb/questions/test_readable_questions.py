@@ -10,7 +10,7 @@ from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.questions import Corpus, Generator
 from vlgate.perturb.questions.answer_leaks import apart
 from vlgate.perturb.questions.arguments import Arguments
-from vlgate.perturb.questions.generate import Spent
+from vlgate.perturb.questions.generate import IN_VAIN, New
 from vlgate.perturb.questions.templates import TEMPLATES
 from vlgate.perturb.scene_graph import Box, Relation, SceneGraph, SceneObject
 
@@ -173,7 +173,9 @@ def test_bare_is_said_of_no_plant():
 
 
 def test_a_side_with_nothing_left_is_not_tried_again():
-    spent = Spent()
-    spent.add(("attribute-related", True))
-    assert spent.left("attribute-related", [True, False]) == [False]
-    assert spent.left("object-related", [True, False]) == [True, False]
+    new, tried = New(), []
+    for _ in range(2):
+        assert new.draft("attribute-related", [True, False], tried.append) is None
+    assert tried == [True] * IN_VAIN + [False] * IN_VAIN
+    new.draft("object-related", [True], tried.append)
+    assert len(tried) == 3 * IN_VAIN
