@@ -20,7 +20,6 @@ from vlgate.perturb.word_lists import words
 NUMBER = "the number of a noun is not certain"
 NO_VERB = "no other verb of the collection has both nouns"
 NOT_OTHER = "every verb that fits may be true as well"
-NO_FILLING = "no filling is another verb of the space"
 
 
 class Actions(Protocol):
@@ -88,7 +87,7 @@ def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, acti
         for filling in fillings
         if (text := f"{filling.text} {frame.verb.before[frame.role]}".strip()) in said
     ]
-    return _perturbed(frame, known, actions, NO_FILLING)
+    return _perturbed(frame, known, actions, "no filling is another verb of the space")
 
 
 def _with_role(frame: Frame, space: Space) -> Iterator[RoleVerb]:

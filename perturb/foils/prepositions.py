@@ -128,30 +128,28 @@ class Preposition:
 
 def prepositions(parsed: Parsed) -> tuple[Preposition, ...]:
     """The prepositions of a text, in its order; particles of verbs ("sit down") are not among them."""
-    return tuple(_prepositions(parsed))
+    objects: dict[int, int] = {}
+    for index, token in enumerate(parsed.tokens):
+        if token.dep == "pobj" and token.head < index:
+            objects.setdefault(token.head, index)
+    found: list[Preposition] = []
+    index = 0
+    while index < len(parsed.tokens):
+        length = _length(parsed, index)
+        if length:
+            span = (index, index + length)
+            heads = (parsed.tokens[inside].head for inside in range(*span))
+            name = " ".join(token.lower for token in parsed.tokens[slice(*span)])
+            head = next((head for head in heads if not span[0] <= head < span[1]), None)
+            thing = objects.get(index + length - 1, _thing_of_slope(parsed, index))
+            found.append(Preposition(name=name, span=span, head=head, thing=thing))
+        index += length or 1
+    return tuple(found)
 
 
 def attested(captions: Iterable[Parsed], least: int = LEAST_ATTESTED) -> Mapping[str, int]:
     counts = Counter(one.name for caption in captions for one in prepositions(caption) if one.thing is not None)
     return {name: count for name, count in counts.most_common() if count >= least}
-
-
-def _prepositions(parsed: Parsed) -> Iterator[Preposition]:
-    children = _objects(parsed)
-    index = 0
-    while index < len(parsed.tokens):
-        length = _length(parsed, index)
-        if not length:
-            index += 1
-            continue
-        span = (index, index + length)
-        yield Preposition(
-            name=" ".join(token.lower for token in parsed.tokens[slice(*span)]),
-            span=span,
-            head=_head(parsed, span),
-            thing=children.get(index + length - 1, _thing_of_slope(parsed, index)),
-        )
-        index += length
 
 
 def _length(parsed: Parsed, index: int) -> int:
@@ -176,22 +174,6 @@ def _thing_of_slope(parsed: Parsed, index: int) -> int | None:
     noun, verb = parsed.tokens[thing], parsed.tokens[token.head].lemma.lower()
     opposites = contrasts().opposite(token.lower, noun.lemma.lower(), several=noun.tag == "NNS", head=verb)
     return thing if opposites else None
-
-
-def _objects(parsed: Parsed) -> Mapping[int, int]:
-    objects: dict[int, int] = {}
-    for index, token in enumerate(parsed.tokens):
-        if token.dep == "pobj" and token.head < index:
-            objects.setdefault(token.head, index)
-    return objects
-
-
-def _head(parsed: Parsed, span: Span) -> int | None:
-    for index in range(*span):
-        head = parsed.tokens[index].head
-        if not span[0] <= head < span[1]:
-            return head
-    return None
 
 
 AROUND = "around"

@@ -31,7 +31,6 @@ NO_CONTRAST = "no preposition certainly contradicts this one here"
 NOT_ATTESTED = "no contradicting preposition is attested in the captions"
 ABSURD = "nobody would say so of such things"
 SAID = "a caption of the image says what the foil would say"
-NO_FILLING = "no filling is another attested preposition"
 
 _NEGATIONS = frozenset({"no", "not", "n't", "without", "never", "none", "nobody", "nothing", "neither", "?"})
 _OPEN = frozenset({"no", "any", "every", "each", "either", "neither", "what", "which", "another", "other"})
@@ -173,7 +172,7 @@ def _replacements(
         texts = (filling.text.lower() for filling in same_length)
         known = (text for text in texts if text in attested and text in contrasts().spatial)
         names += [name for name in known if not contrasts().compatible(one.name, name)][:1]
-    return names, NO_FILLING
+    return names, "no filling is another attested preposition"
 
 
 def _opposite(parsed: Parsed, one: Preposition) -> tuple[str, ...]:

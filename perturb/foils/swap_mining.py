@@ -31,7 +31,6 @@ SAME_IMAGE = "both are captions of one image"
 SAME_FACTS = "the order changes no fact"
 NO_CONTRADICTION = "neither caption contradicts the other"
 BOTH_TRUE = "a caption is true of both images"
-UNSURE = "an image may have several such things, or its captions disagree"
 
 _WORD = re.compile(r"[\w'-]+")
 
@@ -88,7 +87,11 @@ def _refused(
         return NO_CONTRADICTION if set(one.facts) ^ set(other.facts) else SAME_FACTS
     if contrast.one <= scenes[other.image].facts or contrast.other <= scenes[one.image].facts:
         return BOTH_TRUE
-    return "" if contrast.one <= sure[one.image] and contrast.other <= sure[other.image] else UNSURE
+    return (
+        ""
+        if contrast.one <= sure[one.image] and contrast.other <= sure[other.image]
+        else "an image may have several such things, or its captions disagree"
+    )
 
 
 def _swap(one: Statement, other: Statement, contrast: _Contrast, vocabulary: Vocabulary) -> Swap:

@@ -85,9 +85,7 @@ _PARTS = frozenset(("area", "part", "parts", "portion", "section", "side"))
 """What names no thing behind any word: "an inner part"."""
 
 NO_NUMBER = "the number of a noun is not certain"
-NO_READING = "the relation does not read between two nouns"
 VAGUE = "a noun is vague"
-ONE_THING = "the relation is one of a thing to itself or to its like"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +108,9 @@ class Triple:
 def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontology: Ontology) -> Triple | str:
     other, text = graph.objects.get(relation.object), wording(relation.name, ontology)
     if not text:
-        return NO_READING
+        return "the relation does not read between two nouns"
     if other is None or other.id == subject.id or other.name == subject.name:
-        return ONE_THING
+        return "the relation is one of a thing to itself or to its like"
     if any(is_vague(one.name, ontology) for one in (subject, other)):
         return VAGUE
     determiners = determiner(subject.name), determiner(other.name)

@@ -18,7 +18,6 @@ from vlgate.seeds import quick_generator
 
 UNKNOWN = "the ontology does not know the noun, or it is vague"
 SEVERAL_WORDS = "the noun has several words"
-NONE_ABSENT = "nothing of its class that would stand there is surely absent"
 UNUSUAL = "nobody would write the caption"
 
 _DRAWS = 8
@@ -79,7 +78,7 @@ def _made(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: A
         return UNKNOWN
     others = _replacements(graph, triple, role, words, absence)
     if not others:
-        return NONE_ABSENT
+        return "nothing of its class that would stand there is surely absent"
     caption, tags = triple.said(), {"role": role, **box_tags(thing, graph)}
     return [
         Foil(

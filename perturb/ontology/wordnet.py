@@ -56,7 +56,9 @@ def extended_by_wordnet(
     # is what it may be called. Synonyms and the other number are added too, but no question is asked about them, and so
     # are the parts that the ontology has. A name whose number is not certain stays unknown.
     wanted = [name for name in dict.fromkeys(names) if not ontology.knows(name)]
-    source = _Lexicon(ontology=ontology, wordnet=_wordnet(lexicon), classes=_classes(ontology))
+    # Without other forms a plural is found by its singular only.
+    wordnet = installed_wordnet(lexicon, "extended_by_wordnet", expand="", search_all_forms=False)
+    source = _Lexicon(ontology=ontology, wordnet=wordnet, classes=_classes(ontology))
     concepts = dict(found for name in wanted if (found := source.concept(name)) is not None)
     nouns = _nouns(concepts.values(), frozenset(wanted), ontology)
     added = {name: concept for concept in concepts.values() if (name := concept.words[0][0][0]) in nouns}
@@ -77,14 +79,14 @@ def _classes(ontology: Ontology) -> Mapping[str, str]:
     return {noun.synset: noun.name for noun in reversed(nouns)}  # the first of several synonyms
 
 
-def _wordnet(lexicon: str) -> Wordnet:
+def installed_wordnet(lexicon: str, needed_by: str, **options: Any) -> Wordnet:
+    """Open a lexicon of the library ``wn``; ValueError if one of the two is not installed: nothing is downloaded."""
     try:
         import wn
     except ImportError:
-        raise ValueError("extended_by_wordnet needs the library wn; pip install 'vlgate[wordnet]'") from None
+        raise ValueError(f"{needed_by} needs the library wn; pip install 'vlgate[wordnet]'") from None
     try:
-        # Without other forms a plural is found by its singular only.
-        return wn.Wordnet(lexicon, expand="", search_all_forms=False)
+        return wn.Wordnet(lexicon, **options)
     except wn.Error:
         installed = ", ".join(repr(one.specifier()) for one in wn.lexicons()) or "none"
         raise ValueError(f"lexicon={lexicon!r} is not installed ({installed}); {_MISSING}") from None

@@ -57,7 +57,13 @@ class Arguments:
         self.shares = shares
         self.plausible = Plausible(corpus, self.views)
         self.links = Links(self.views, shares.power, self.ontology.expected.odd if len(self.views) >= FEW else ())
-        self._once, self._twice = self._described()
+        # How often a thing that has an attribute is given any, or two if it has two that go together: more often than
+        # the shares say, because many things have none.
+        things = [view.things[number] for view in self.views for number in view.askable]
+        with_one = sum(bool(thing.adjectives) for thing in things) or 1
+        with_two = sum(bool(corpus.pairs(thing)) for thing in things) or 1
+        self._once = (shares.one + shares.two) * len(things) / with_one
+        self._twice = shares.two * len(things) / with_two
         self._kept: dict[Any, Any] = {}
         self.choices = Kept()
         self._alone: dict[tuple[View, int, tuple[str, ...]], bool] = {}
@@ -153,13 +159,6 @@ class Arguments:
             if pairs:
                 return pick(chance, pairs)
         return (pick(chance, usable),) if drawn < self._once else ()
-
-    def _described(self) -> tuple[float, float]:
-        # More often than the shares say, because many things have none.
-        shares, things = self.shares, [view.things[number] for view in self.views for number in view.askable]
-        with_one = sum(bool(thing.adjectives) for thing in things) or 1
-        with_two = sum(bool(self.corpus.pairs(thing)) for thing in things) or 1
-        return (shares.one + shares.two) * len(things) / with_one, shares.two * len(things) / with_two
 
     def another(self, chance: Random, one: Named) -> Named | None:
         """Draw another thing of the same image such that neither it nor ``one`` can be called the other."""

@@ -68,7 +68,11 @@ class Corpus:
         self.unknown: Counter[str] = Counter()
         self.bits = {name: 1 << place for place, name in enumerate(ontology.nouns)}
         self._kept: dict[Any, Any] = {}
-        self._worn = tuple((self._mask(who), self._below_all(worn)) for who, worn in _WORN)
+        below = ontology.hyponyms
+        self._worn = tuple(
+            (self._mask(who), self._mask(one for name in worn if name in self.bits for one in (name, *below(name))))
+            for who, worn in _WORN
+        )
         self._least_box = least_box
         self._least_objects = least_objects
         self.views = tuple(self._view(graph) for graph in graphs)
@@ -112,9 +116,6 @@ class Corpus:
 
     def _mask(self, names: Iterable[str]) -> int:
         return sum(self.bits[name] for name in set(names) if name in self.bits)
-
-    def _below_all(self, names: Iterable[str]) -> int:
-        return self._mask(word for name in names if name in self.bits for word in (name, *self.ontology.hyponyms(name)))
 
     def _view(self, graph: SceneGraph) -> View:
         things = tuple(self._thing(item, graph) for item in graph.objects.values())
@@ -251,19 +252,14 @@ class Corpus:
             for name in view.names:
                 tally.together[name].update(other for other in view.names if other != name)
             for number in view.askable:
-                self._count_thing(tally, view, number)
+                thing = view.things[number]
+                said = [(), *((adjective,) for adjective in thing.adjectives), *self.pairs(thing)]
+                for adjectives in said:
+                    self.places[thing.name, adjectives].append((view, number))
+                tally.attributes[thing.name].update(thing.adjectives)
+                for attribute in self.known(thing.object.attributes):
+                    tally.categories[self.ontology.attributes[attribute].category][attribute] += 1
         return tally
-
-    def _count_thing(self, tally: Tally, view: View, number: int) -> None:
-        thing = view.things[number]
-        self.places[thing.name, ()].append((view, number))
-        for adjective in thing.adjectives:
-            self.places[thing.name, (adjective,)].append((view, number))
-            tally.attributes[thing.name][adjective] += 1
-        for both in self.pairs(thing):
-            self.places[thing.name, both].append((view, number))
-        for attribute in self.known(thing.object.attributes):
-            tally.categories[self.ontology.attributes[attribute].category][attribute] += 1
 
     def known(self, attributes: Collection[str]) -> list[str]:
         """The attributes that the ontology knows, each once, in their order."""

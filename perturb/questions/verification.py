@@ -164,7 +164,12 @@ def renamed(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
     # The paper goes up if the answer is yes, which follows then, and down if it is no. So the words of the perturbed
     # questions tell their answers. Here the answer decides neither word nor direction: what an image shows may be
     # called by both words, and what it does not show is not there under the more general one.
-    drawn = arguments.ways.draw(chance, "ranked", lambda view, number: _ranks(arguments, view.things[number].name))
+
+    def ranks(view: View, number: int) -> list[tuple[str, str]]:
+        lows = view.things[number].name, *arguments.classes(view.things[number].name)
+        return [(low, high) for low in lows for high in arguments.classes(low)]
+
+    drawn = arguments.ways.draw(chance, "ranked", ranks)
     if drawn is None:
         return None
     (view, number, (low, high)), up = drawn, chance.random() < 0.5
@@ -192,10 +197,6 @@ def _unseen_there(arguments: Arguments, phrase: NounPhrase, other: NounPhrase) -
         return False
     person = not _PERSONS.isdisjoint(ontology.named(phrase.noun))
     return not _WITHIN.isdisjoint(words) or (person and words[-1] == "on")
-
-
-def _ranks(arguments: Arguments, name: str) -> list[tuple[str, str]]:
-    return [(low, high) for low in (name, *arguments.classes(name)) for high in arguments.classes(low)]
 
 
 def _bare(phrase: NounPhrase) -> bool:
@@ -240,16 +241,12 @@ class Opposites:
         for (attribute, opposite), found in self._alone.items():
             if (opposite, attribute) in self._alone:
                 self._pairs[_words(attribute, opposite)] += [(name, attribute, opposite, at) for name, at in found]
-        self._drawn = self._weighted()
-
-    def _weighted(self) -> Weighted:
-        shares = self._arguments.shares
-        weights = {words: len(places) ** shares.power for words, places in self._pairs.items()}
-        colors = _words(*BLACK_WHITE)
-        if shares.black_white is not None and colors in weights and len(weights) > 1:
+        weights = {words: len(places) ** arguments.shares.power for words, places in self._pairs.items()}
+        colors, black_white = _words(*BLACK_WHITE), arguments.shares.black_white
+        if black_white is not None and colors in weights and len(weights) > 1:
             rest = sum(weights.values()) - weights[colors]
-            weights[colors] = rest * shares.black_white / (1 - shares.black_white)
-        return Weighted(weights)
+            weights[colors] = rest * black_white / (1 - black_white)
+        self._drawn = Weighted(weights)  # the pairs of opposites, by their share
 
     def draft(self, chance: Random, *, yes: bool, side: bool | None = None) -> Draft | None:
         """Draft a question such as "Is the cup large?"; if the answer is no, the cup is annotated as small."""

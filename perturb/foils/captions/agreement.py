@@ -144,8 +144,6 @@ def _in_other_number(token: Token, phrase: NounPhrase) -> str | None:
 
 UNSURE_CLAUSE = "a relative clause may belong to two nouns"
 UNSURE_VERB = "a verb does not agree with its subject"
-UNKNOWN_VERB = "a verb whose forms are not known"
-PREDICATE = "a predicate noun would have to change too"
 
 _BE = {"is": "are", "are": "is", "was": "were", "were": "was", "'s": "are", "am": "are", "has": "have", "have": "has"}
 _PLURAL_FORMS = frozenset({"are", "were", "have"})
@@ -172,7 +170,7 @@ def renumbered(reading: Reading, phrase: NounPhrase) -> Renumbered:
     for index in dict.fromkeys(indexes):
         form = _conjugated(reading, index)
         if form is None:
-            doubts.append(UNKNOWN_VERB)
+            doubts.append("a verb whose forms are not known")
         else:
             edits.append(Edit(span=(index, index + 1), text=form))
     return Renumbered(edits=tuple(edits), doubts=tuple(dict.fromkeys((*doubts, *_other_doubts(reading, phrase)))))
@@ -289,7 +287,7 @@ def _other_doubts(reading: Reading, phrase: NounPhrase) -> Iterator[str]:
         if (number is not None and number != several) or (helped and subject == phrase.head):
             yield UNSURE_VERB
         if tokens[verb].lemma == "be" and subject == phrase.head and {*reading.dependents(verb, "attr")} - {subject}:
-            yield PREDICATE
+            yield "a predicate noun would have to change too"
         if phrase.head == subject and _in_relative_clause(reading, verb):
             between = [n for n in reading.phrases if phrase.head < n < verb]
             if any(reading.phrases[one].plural == phrase.plural for one in between):
