@@ -56,7 +56,6 @@ class Statement:
     form: Form
 
     def said(self, quantifier: str, *, one: bool = False) -> str | None:
-        """The sentence with a quantifier, which may be empty, or None if it has no wording for one."""
         frame = self.one if one else self.many
         if frame is None:
             return None
@@ -89,16 +88,24 @@ _WORDS = ("0", "more")
 
 
 def existence(question: Parsed, answer: str, *, singular: bool = False) -> Perturbed:
-    """Make a caption and a foil about whether there are any, from a how-many question and its answer.
-
-    With ``singular`` an answer of zero is said in the singular, "There is no dog", if there is a wording for it. In the
-    release only the answer one has the singular, so that "There is a dog" is always true; in a set in which some zeros
-    are singular, the number of the noun gives nothing away. The tag ``provenance`` is the release's.
-    """
+    """Make a caption and a foil about whether there are any, from a how-many question and its answer."""
+    # With ``singular`` an answer of zero is said in the singular, "There is no dog", if there is a wording for it. In
+    # the release only the answer one has the singular, so that "There is a dog" is always true; in a set in which some
+    # zeros are singular, the number of the noun gives nothing away. The tag ``provenance`` is the release's.
     made = statement(question, answer)
     if isinstance(made, str):
         return Perturbed.of(made)
-    if reason := _unfit(made, question):
+    words = {token.lower for token in question.tokens}
+    noun = made.noun.lower().split()
+    reason = first(
+        (made.form == "group", "a part of a group is counted"),
+        (bool(words & {"not", "no", "without"}), "negated"),
+        (bool(set(noun) & KINDS), "kinds are counted"),
+        ("and" in noun, "two nouns are counted"),
+        (noun[0] in {"different", "various", "several"}, "the noun says that there are several"),
+        (made.form == "clause" and "been" not in words, "what can be is not what is there"),
+    )
+    if reason:
         return Perturbed.of(reason)
     zero = made.number == 0
     one = made.number == 1 or (zero and singular and made.one is not None)
@@ -138,19 +145,6 @@ def _something(made: Statement, *, one: bool) -> str | None:
     return replace(made, number=1, one=(before, with_article(behind))).said("", one=True)
 
 
-def _unfit(made: Statement, question: Parsed) -> str:
-    words = {token.lower for token in question.tokens}
-    noun = made.noun.lower().split()
-    return first(
-        (made.form == "group", "a part of a group is counted"),
-        (bool(words & {"not", "no", "without"}), "negated"),
-        (bool(set(noun) & KINDS), "kinds are counted"),
-        ("and" in noun, "two nouns are counted"),
-        (noun[0] in {"different", "various", "several"}, "the noun says that there are several"),
-        (made.form == "clause" and "been" not in words, "what can be is not what is there"),
-    )
-
-
 # Counting: "There are exactly 4 wheels" against another number (VALSE, section 3.3 and appendix A.3).
 # The statements come from how-many questions; which number a foil takes depends on the whole set, so that a candidate
 # is made in two steps: ``countable`` for one question, and ``balanced``, ``adversarial`` or ``small`` for all of them.
@@ -167,11 +161,8 @@ _FEW = 25  # of 1,022 candidates a text-only classifier then ranks 46 in 100 rig
 
 def countable(question: Parsed, answer: str) -> Statement | str:
     made = statement(question, answer)
-    if isinstance(made, str):
-        return made
-    if made.form == "objects":
-        return "a number that may be meant one by one"
-    return made
+    one_by_one = isinstance(made, Statement) and made.form == "objects"
+    return "a number that may be meant one by one" if one_by_one else made
 
 
 def counted(made: Statement, number: int) -> str | None:
@@ -180,10 +171,8 @@ def counted(made: Statement, number: int) -> str | None:
 
 
 def balanced(statements: Sequence[Statement], *, seed: int, cap: int = CAP) -> Mapping[int, Foil]:
-    """Make foils whose numbers are distributed as the captions', by the position of their statement.
-
-    So it is for each noun that is counted, too, as far as its numbers allow. A number has at most ``cap`` captions.
-    """
+    """Make foils whose numbers are distributed as the captions', by the position of their statement."""
+    # So it is for each noun that is counted, too, as far as its numbers allow. A number has at most ``cap`` captions.
     kept = capped([one.number for one in statements], cap, seed=seed)
     return _exchanged(statements, kept, seed=seed, smallest=_FEW)
 
@@ -195,10 +184,8 @@ def small(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CAP) -> 
 
 
 def adversarial(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CAP) -> Mapping[int, Foil]:
-    """Make foils of 0 to 3, as many of each, for captions of 4 and more.
-
-    A model that prefers frequent numbers prefers the foils. The larger number is always the caption's.
-    """
+    """Make foils of 0 to 3, as many of each, for captions of 4 and more."""
+    # A model that prefers frequent numbers prefers the foils. The larger number is always the caption's.
     high = [index for index, one in enumerate(statements) if one.number > SMALL[-1]]
     kept = [high[n] for n in capped([statements[index].number for index in high], cap, seed=seed)]
     chosen = spread([_sayable(statements[index], SMALL) for index in kept], seed=seed)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from vlgate.perturb.foils.captions.object_names import coco_names
 from vlgate.perturb.graphs.names import known_form
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.expectations import FIT, SETTINGS, Surroundings
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import both_numbers, rows_in
 from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.perturb.text.grammar import either_number
 
 # What an image surely does not show: nouns that none of its objects may be called, and that do not belong there.
 #
@@ -37,7 +38,6 @@ class Absence:
     """Which nouns an image surely does not show."""
 
     def __init__(self, graph: SceneGraph, ontology: Ontology, where: Surroundings) -> None:
-        """Look up what may fit each name of the graph, and in which setting it was taken."""
         names = {thing.name for thing in graph.objects.values()}
         known = sorted({form for name in names if (form := known_form(name, ontology)) is not None})
         self._ontology, self._where = ontology, where
@@ -46,23 +46,28 @@ class Absence:
         self._whole, self._complete = len(graph.objects) >= WHOLE, graph.complete
         self._setting = self._likely(known)
         self._beside = frozenset().union(*(_beside(name, ontology) for name in known))
-        self._unnamed: dict[str, bool] = {}
-        self._odd: dict[str, bool] = {}
+        self._kept: dict[Any, Any] = {}
 
     def lacks(self, name: str, *, anywhere: bool = True) -> bool:
-        """Return whether the image surely shows nothing of that name, which the ontology must have.
+        """Return whether the image surely shows nothing of that name, which the ontology must have."""
+        # No object may be called so or have such a part. The setting of the image must be known, and the noun must not
+        # belong there, unless it is a person or an animal and the graph has at least ``WHOLE`` objects. Without
+        # ``anywhere``, and in a complete graph, the noun may belong there: it is enough that no object may be called
+        # so.
+        if self._is_named(name):
+            return False
+        return not anywhere or self._complete or self._is_odd(name)
 
-        No object may be called so or have such a part. The setting of the image must be known, and the noun must not
-        belong there, unless it is a person or an animal and the graph has at least ``WHOLE`` objects. Without
-        ``anywhere``, and in a complete graph, the noun may belong there: it is enough that no object may be called so.
-        """
-        if name not in self._unnamed:
-            self._unnamed[name] = name not in self._words and not any(name in one for one in self._shown)
-        if not self._unnamed[name] or not anywhere or self._complete:
-            return self._unnamed[name]
-        if name not in self._odd:
-            self._odd[name] = self._strange(name) or self._told(name)
-        return self._odd[name]
+    @kept
+    def _is_named(self, name: str) -> bool:
+        return name in self._words or any(name in one for one in self._shown)
+
+    @kept
+    def _is_odd(self, name: str) -> bool:
+        alone = bool(self._setting) and self._beside.isdisjoint(_called(name, self._ontology))
+        if alone and self._where.fit(name, self._setting) < FIT:
+            return True
+        return self._whole and not _SALIENT.isdisjoint(self._ontology.certain(name))
 
     def _likely(self, names: Sequence[str]) -> tuple[float, ...]:
         """How likely each setting is; as likely as those of a narrow thing and, in a small graph, those near it."""
@@ -75,14 +80,6 @@ class Absence:
             max(likely[other] for group in (*_NEAR, {place}) if place in group for other in group) for place in likely
         )
 
-    def _strange(self, name: str) -> bool:
-        if not self._setting or not self._beside.isdisjoint(_called(name, self._ontology)):
-            return False
-        return self._where.fit(name, self._setting) < FIT
-
-    def _told(self, name: str) -> bool:
-        return self._whole and not _SALIENT.isdisjoint(self._ontology.certain(name))
-
 
 def common_names(ontology: Ontology) -> Iterator[str]:
     """Yield the names of COCO's categories in both numbers, as far as the ontology has them: words that all know."""
@@ -92,13 +89,11 @@ def common_names(ontology: Ontology) -> Iterator[str]:
 
 
 def _beside(name: str, ontology: Ontology) -> frozenset[str]:
-    """The words of what is often beside such a thing without being mentioned."""
     names = coco_names().by_name
     return frozenset().union(*(names[one].beside for one in _called(name, ontology) if one in names))
 
 
 def _called(name: str, ontology: Ontology) -> frozenset[str]:
-    """A name in both numbers, and the word of its category of COCO."""
     names = coco_names().by_name
     both = {name, ontology.nouns[name].other}
     return frozenset((*both, *(names[one].word for one in both if one in names))) - {""}
@@ -109,7 +104,6 @@ def _called(name: str, ontology: Ontology) -> frozenset[str]:
 # A person who looks at a bus says that it is red and white; the graph says "red". And where a graph has one chair, the
 # room may have others. Names hold in both numbers and for all names below them.
 
-_FILE = "settled.tsv"
 _TINTED = frozenset(
     ("brick", "granite", "marble", "gold", "golden", "silver", "made of bricks", "striped", "checkered")
 )
@@ -125,41 +119,22 @@ _ALIKE = (  # materials that nobody tells apart in a photograph
 
 
 def look_alike(one: str, other: str) -> bool:
-    """Return whether two materials look the same in a photograph.
-
-    >>> look_alike("plastic", "glass"), look_alike("wooden", "metal")
-    (True, False)
-    """
     return any(one in group and other in group for group in _ALIKE)
 
 
 def is_motley(noun: str, ontology: Ontology) -> bool:
-    """Return whether such things often have several colors.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [is_motley(name, default_ontology()) for name in ("bus", "cars", "kites", "sweater")]
-    [True, False, True, False]
-    """
     names = ontology.certain(noun)
     return names.isdisjoint(_names("plain")) and not names.isdisjoint(_names("motley"))
 
 
 def are_many(noun: str, ontology: Ontology) -> bool:
-    """Return whether images have many such things, of which annotators name a few.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> are_many("window", default_ontology()), are_many("table", default_ontology())
-    (True, False)
-    """
     return not ontology.certain(noun).isdisjoint(_names("many"))
 
 
 def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
-    """Return whether an image may have other things of a name, which its graph leaves out.
-
-    Where vehicles drive or stand there are more of them, and where a graph has cars, some car may be another one. A
-    graph of few things tells only of what images have one of. A complete graph leaves out nothing.
-    """
+    """Return whether an image may have other things of a name, which its graph leaves out."""
+    # Where vehicles drive or stand there are more of them, and where a graph has cars, some car may be another one. A
+    # graph of few things tells only of what images have one of. A complete graph leaves out nothing.
     if graph.complete:
         return False
     names = ontology.certain(noun)
@@ -171,33 +146,17 @@ def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
 
 
 def is_place(noun: str, ontology: Ontology) -> bool:
-    """Return whether a name is one of places, whose size and state are a matter of opinion.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [is_place(name, default_ontology()) for name in ("enclosure", "kitchen", "cup")]
-    [True, True, False]
-    """
     names = ontology.certain(noun)
     return not names.isdisjoint(ontology.expected.scenes) or not names.isdisjoint(_names("place"))
 
 
 def is_measured(noun: str, category: str, ontology: Ontology) -> bool:
-    """Return whether a size says something without another thing beside it: long hair, and no large cup.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> is_measured("hair", "length", default_ontology()), is_measured("lamp", "height", default_ontology())
-    (True, False)
-    """
+    """Return whether a size says something without another thing beside it: long hair, and no large cup."""
     return category == "length" and not ontology.certain(noun).isdisjoint(_names("long"))
 
 
 def is_mixed(attributes: Sequence[str], attribute: str, ontology: Ontology) -> bool:
-    """Return whether the attributes of one thing contradict each other: two colors, or a white thing of brick.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [is_mixed(some, "white", default_ontology()) for some in (("white", "old"), ("white", "brick"))]
-    [False, True]
-    """
+    """Return whether the attributes of one thing contradict each other: two colors, or a white thing of brick."""
     category = ontology.attributes[attribute].category
     kinds = {one: known.category for one in attributes if one != attribute and (known := ontology.attributes.get(one))}
     tinted = category == "color" and not _TINTED.isdisjoint(attributes)
@@ -206,9 +165,8 @@ def is_mixed(attributes: Sequence[str], attribute: str, ontology: Ontology) -> b
 
 @cache
 def _table() -> dict[str, frozenset[str]]:
-    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
-    rows = rows_of(_FILE, text, "what", "names")
-    return {row["what"]: frozenset(form for name in row.names("names") for form in either_number(name)) for row in rows}
+    rows = rows_in(Path(__file__).with_name("settled.tsv"), "what", "names")
+    return {row["what"]: both_numbers(row.names("names")) for row in rows}
 
 
 def _names(what: str) -> frozenset[str]:

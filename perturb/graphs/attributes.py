@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
@@ -12,103 +13,46 @@ from vlgate.perturb.graphs.checklist import Words, checked
 from vlgate.perturb.graphs.names import NO_NUMBER, VAGUE, Namesakes, contradict, determiner, is_vague, known_form
 from vlgate.perturb.graphs.objects import box_tags
 from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 from vlgate.seeds import quick_generator
 
 NO_KIND = "the attribute is of none of the five kinds"
 NOT_BEFORE = "the attribute does not read before the noun"
-NO_OTHER = "no attribute of its kind excludes it"
 NOT_ASKED = "such things are not told apart by the attribute"
 MAY_HOLD = "another thing of the name may have the replacement"
-SEVERAL_WORDS = "the attribute has several words"
 UNUSUAL = "the attribute is not one of such things"
 MOTLEY = "such things often have several colors"
 OPINION = "it is a matter of opinion: a size without a measure, how clean or happy something is, or a place"
 MIXED = "the attributes of the thing contradict each other"
 OTHERS = "the image may have others of the name that the graph lacks"
 
+_CATEGORIES = {
+    "color": "color|hair color",
+    "material": "material",
+    "size": "size|length|height|width|thickness|depth|build",
+    "state": "age|bedding|cleanliness|connection|display|doneness|foliage|fullness|hardness|lighting|mood|motion|"
+    "opening|paving|peel|position|power|ripeness|sharpness|texture|tidiness|weather|wetness|curvature",
+    "action": "pose|activity|sport",
+}
 KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("color", "hair color"), "color"),
-        "material": "material",
-        **dict.fromkeys(("size", "length", "height", "width", "thickness", "depth", "build"), "size"),
-        **dict.fromkeys(
-            (
-                *(
-                    "age",
-                    "bedding",
-                    "cleanliness",
-                    "connection",
-                    "display",
-                    "doneness",
-                    "foliage",
-                    "fullness",
-                    "hardness",
-                ),
-                *(
-                    "lighting",
-                    "mood",
-                    "motion",
-                    "opening",
-                    "paving",
-                    "peel",
-                    "position",
-                    "power",
-                    "ripeness",
-                    "sharpness",
-                ),
-                *("texture", "tidiness", "weather", "wetness", "curvature"),
-            ),
-            "state",
-        ),
-        **dict.fromkeys(("pose", "activity", "sport"), "action"),
-    },
+    {category: kind for kind, categories in _CATEGORIES.items() for category in categories.split("|")}
 )
 """VL-CheckList's kinds of attributes (section 3.1) by the categories of the ontology."""
 
+_FILE = Path(__file__).with_name("close_colors.tsv")
 _OPINIONS = frozenset(("cleanliness", "tidiness", "mood"))
 _COLORS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
-# Colors that one person calls a thing and another calls it something else. A color that is not here is not replaced.
 _CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        name: frozenset((name, *close.split()))
-        for name, close in {
-            "black": "gray brown blue purple",
-            "blue": "purple green gray black white",
-            "brown": "orange red yellow black gray white green",
-            "gray": "black white blue brown green purple",
-            "grey": "gray black white blue brown green purple",
-            "green": "blue yellow gray black brown",
-            "orange": "red yellow brown pink",
-            "pink": "red purple white orange",
-            "purple": "blue pink red black gray brown",
-            "red": "orange pink brown purple",
-            "white": "gray yellow blue brown pink",
-            "yellow": "orange green white brown",
-            "silver": "gray white black blue",
-            "gold": "yellow brown orange white",
-            "golden": "yellow brown orange white",
-            "tan": "brown yellow orange white gray pink",
-            "beige": "brown yellow orange white gray pink",
-            "cream": "brown yellow orange white gray pink",
-            "blond": "yellow white brown orange gray",
-            "blonde": "yellow white brown orange gray",
-            "maroon": "red purple brown black pink",
-            "teal": "blue green gray",
-        }.items()
-    },
+    {row["color"]: frozenset((row["color"], *row.names("close"))) for row in rows_in(_FILE, "color", "close")}
 )
+"""What one person calls a color and another calls something else; a color that is not here is not replaced."""
 
 
 def attribute_foils(graph: SceneGraph, words: Words) -> Perturbed:
-    """Make a foil of each attribute of each object: "a white sheep" and "a black sheep".
-
-    The replacement is of the attribute's category and excludes it. It must hold of no object of the graph that may have
-    the name: each has an attribute that excludes it.
-
-    Returns: foils with the tags ``kind`` (color, material, size, state or action), ``size`` and ``location``; and a
-    reason for each attribute that gives none.
-    """
+    """Make a foil of each attribute of each object: "a white sheep" and "a black sheep"."""
+    # The replacement is of the attribute's category and excludes it. It must hold of no object of the graph that may
+    # have the name: each has an attribute that excludes it.
     captions = (
         f"{determiner(f'{attribute} {thing.name}', thing.name)} {attribute} {thing.name}".strip()
         for thing in graph.objects.values()
@@ -131,11 +75,15 @@ def _made(
     first = determiner(f"{attribute} {thing.name}", thing.name)
     if reason is not None or first is None:
         return reason or NO_NUMBER
-    others = _others(known_form(thing.name, words.ontology) or thing.name, attribute, words)
+    noun = known_form(thing.name, words.ontology) or thing.name
+    key = ("attribute", noun, attribute)
+    if key not in words.pools:
+        words.pools[key] = dict.fromkeys(_find_others(noun, attribute, words), 1)
+    others = list(words.pools[key])
     quick_generator(f"{words.seed}:attribute:{graph.id}:{thing.id}:{attribute}").shuffle(others)
     fit = list(islice((one for one in others if _false_everywhere(one, thing, namesakes, words.ontology)), words.most))
     if not fit:
-        return MAY_HOLD if others else NO_OTHER
+        return MAY_HOLD if others else "no attribute of its kind excludes it"
     tags = {"kind": KINDS[words.ontology.attributes[attribute].category], **box_tags(thing, graph)}
     return [
         Foil(
@@ -154,7 +102,7 @@ def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None
     if known is None or known.category not in KINDS:
         return NO_KIND
     if " " in attribute:
-        return SEVERAL_WORDS
+        return "the attribute has several words"
     if not known.before or noun is None or attribute in thing.name.split():
         return NOT_BEFORE
     if is_vague(noun, ontology) or is_vague(thing.name, ontology):
@@ -164,32 +112,18 @@ def _unfit(thing: SceneObject, attribute: str, ontology: Ontology) -> str | None
 
 
 def _unsettled(thing: SceneObject, attribute: str, graph: SceneGraph, ontology: Ontology) -> str | None:
-    """Why the graph does not tell whether the thing, or another of its name, has another attribute of the category."""
     noun = known_form(thing.name, ontology) or thing.name
     category = ontology.attributes[attribute].category
     if ontology.suits(noun, attribute) is False:
         return UNUSUAL
-    if is_place(noun, ontology) or _of_opinion(noun, category, ontology):
+    measured = is_measured(noun, category, ontology) if KINDS[category] == "size" else category not in _OPINIONS
+    if is_place(noun, ontology) or not measured:
         return OPINION
     if is_mixed(thing.attributes, attribute, ontology):
         return MIXED
     if KINDS[category] == "color" and is_motley(noun, ontology):
         return MOTLEY
     return OTHERS if has_others(noun, graph, ontology) else None
-
-
-def _of_opinion(noun: str, category: str, ontology: Ontology) -> bool:
-    if KINDS[category] == "size":
-        return not is_measured(noun, category, ontology)
-    return category in _OPINIONS
-
-
-def _others(noun: str, attribute: str, words: Words) -> list[str]:
-    """The attributes that may replace one: its opposite if it has one, else those that exclude it."""
-    key = ("attribute", noun, attribute)
-    if key not in words.pools:
-        words.pools[key] = dict.fromkeys(_find_others(noun, attribute, words), 1)
-    return list(words.pools[key])
 
 
 def _find_others(noun: str, attribute: str, words: Words) -> Iterator[str]:

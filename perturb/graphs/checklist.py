@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed, TextEncoder
 from vlgate.perturb.graphs.names import known_form, wording
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.expectations import Surroundings
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.perturb.text.grammar import either_number
 from vlgate.types import FloatArray
-
-# How alike two words are: by a model of sentence similarity, or by the ontology alone.
 
 LIMIT = 0.5
 """The cosine from which two words are too alike to replace each other (VL-CheckList, section 3.2)."""
@@ -38,21 +38,17 @@ class Likeness:
     vectors: dict[str, FloatArray] = field(default_factory=dict)
 
     def learn(self, words: Iterable[str]) -> None:
-        """Encode the words that are new."""
         new = sorted(set(words) - self.vectors.keys())
         if self.encoder is not None and new:
             self.vectors.update(zip(new, self.encoder.encode(new), strict=True))
 
     def too_alike(self, one: str, other: str) -> bool:
-        """Return whether the cosine of two words is the limit or more."""
         if self.encoder is None:
             return False
         if one not in self.vectors or other not in self.vectors:
             self.learn((one, other))
         return float(np.dot(self.vectors[one], self.vectors[other])) >= self.limit
 
-
-# The words of a collection of scene graphs, counted by what they stand with: the replacements of VL-CheckList.
 
 SUBJECT, OBJECT = "subject", "object"
 
@@ -71,11 +67,6 @@ class Vocabulary:
 
 
 def vocabulary_of(graphs: Iterable[SceneGraph], ontology: Ontology | None = None) -> Vocabulary:
-    """Count the names in graphs that the ontology knows.
-
-    >>> vocabulary_of([]).names
-    Counter()
-    """
     known = default_ontology() if ontology is None else ontology
     names: Counter[str] = Counter()
     placed: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -101,7 +92,6 @@ BESIDE = frozenset(
 )
 """Relations between any two things of one setting and of about one size."""
 
-_FILE = "slots.tsv"
 _SIZES = ("@tiny", "@small", "@medium", "@large", "@huge")
 _NEAR = 2  # how many steps of size lie between two things that are told beside each other, at most
 _SEVERAL = 2  # how often a collection must have two nouns there: once may be an annotator's slip
@@ -110,51 +100,32 @@ _COMMON = 12  # settings from which a thing tells nothing about what is beside i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slots:
-    """What reads well beside a relation, by a table of scenes and by the things that are found in one setting.
-
-    ``known`` keeps what has been asked.
-    """
+    """What reads well beside a relation, by a table of scenes and by the things that are found in one setting."""
 
     ontology: Ontology
-    known: dict[tuple[str, str, str], bool] = field(default_factory=dict, repr=False, compare=False)
+    _kept: dict[Any, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def reads(self, subject: str, relation: str, other: str, *, seen: int = 0) -> bool:
-        """Return whether somebody would write that the subject has this relation to the other thing.
-
-        ``seen`` is how often the collection has both nouns there.
-
-        >>> from vlgate.perturb.ontology import default_ontology
-        >>> slots = Slots(ontology=default_ontology())
-        >>> slots.reads("cup", "on", "table"), slots.reads("plane", "on", "sidewalk")
-        (True, False)
-        """
-        key = (subject, relation, other)
-        if key not in self.known:
-            self.known[key] = self._usual(*key)
-        return self.known[key] or (seen >= _SEVERAL and relation not in BESIDE)
+        """Return whether somebody would write that the subject has this relation to the other thing."""
+        # ``seen`` is how often the collection has both nouns there.
+        return self._usual(subject, relation, other) or (seen >= _SEVERAL and relation not in BESIDE)
 
     def size(self, name: str) -> int | None:
-        """Return the place of a thing in the order of sizes, from 0; None if no list has it.
-
-        >>> from vlgate.perturb.ontology import default_ontology
-        >>> slots = Slots(ontology=default_ontology())
-        >>> [slots.size(name) for name in ("fork", "dogs", "trains", "idea")]
-        [0, 2, 4, None]
-        """
+        """Return the place of a thing in the order of sizes, from 0; None if no list has it."""
         for one in self._named(name):
             for place, size in enumerate(_SIZES):
-                if one in _lists()[size]:
+                if one in _slots()[0][size]:
                     return place
         return None
 
+    @kept
     def _usual(self, subject: str, relation: str, other: str) -> bool:
         one, two = frozenset(self._named(subject)), frozenset(self._named(other))
-        if any(one & subjects and two & others for subjects, others in _lines().get(relation, ())):
+        if any(one & subjects and two & others for subjects, others in _slots()[1].get(relation, ())):
             return True
         return relation in BESIDE and self._beside(subject, other)
 
     def _beside(self, subject: str, other: str) -> bool:
-        """Whether both are found in one setting, and are of about one size."""
         sizes = self.size(subject), self.size(other)
         if sizes[0] is None or sizes[1] is None or abs(sizes[0] - sizes[1]) > _NEAR:
             return False
@@ -172,38 +143,25 @@ class Slots:
         return (*self.ontology.named(form), *(self.ontology.named(other) if self.ontology.knows(other) else ()))
 
 
-@cache
-def _lists() -> dict[str, frozenset[str]]:
-    return {relation: subjects for relation, subjects, _ in _rows() if relation.startswith("@")}
+_Names = frozenset[str]
 
 
 @cache
-def _lines() -> dict[str, list[tuple[frozenset[str], frozenset[str]]]]:
-    found: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = {}
-    for relations, subjects, others in _rows():
-        for relation in relations.split("|"):
-            found.setdefault(relation, []).append((subjects, others))
-    return found
-
-
-@cache
-def _rows() -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
-    lists: dict[str, frozenset[str]] = {}
-    rows = []
-    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
-    for row in rows_of(_FILE, text, "relation", "subject", "object"):
-        ends = [frozenset().union(*(_forms(name, lists) for name in row.names(end))) for end in ("subject", "object")]
+def _slots() -> tuple[Mapping[str, _Names], Mapping[str, list[tuple[_Names, _Names]]]]:
+    """The lists of names, by "@" and their name, and the subjects and objects of each relation."""
+    lists: dict[str, _Names] = {}
+    lines: dict[str, list[tuple[_Names, _Names]]] = defaultdict(list)
+    for row in rows_in(Path(__file__).with_name("slots.tsv"), "relation", "subject", "object"):
+        subjects, objects = (
+            frozenset().union(*(lists[name] if name[0] == "@" else either_number(name) for name in row.names(end)))
+            for end in ("subject", "object")
+        )
         if row["relation"].startswith("@"):
-            lists[row["relation"]] = ends[0]
-        rows.append((row["relation"], ends[0], ends[1]))
-    return tuple(rows)
+            lists[row["relation"]] = subjects
+        for relation in row.names("relation"):
+            lines[relation].append((subjects, objects))
+    return lists, lines
 
-
-def _forms(name: str, lists: dict[str, frozenset[str]]) -> frozenset[str]:
-    return lists[name] if name.startswith("@") else frozenset(either_number(name))
-
-
-# What VL-CheckList's objects, attributes and relations share: what may judge the words, and what is kept of them.
 
 POSITIVE = "the foil is a caption of the same image"
 
@@ -231,17 +189,14 @@ class Words:
     slots: Slots = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Tell settings and what reads well by the ontology."""
         known = Surroundings(settings=self.ontology.settings, usual=self.ontology.expected.usual)
         object.__setattr__(self, "where", known)
         object.__setattr__(self, "slots", Slots(ontology=self.ontology))
 
 
 def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> Perturbed:
-    """Return the foils of each part of a caption, each part once, without captions of the image.
-
-    ``captions`` are all of these.
-    """
+    """Return the foils of each part of a caption, each part once, without captions of the image."""
+    # ``captions`` are all of these.
     true = frozenset(captions)
     kept: dict[tuple[str, str], list[Foil]] = {}
     refused: list[str] = []

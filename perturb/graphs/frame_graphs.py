@@ -13,11 +13,8 @@ _ROLE = re.compile(r"\b[A-Z]{3,}\b")
 _AGENT = "agent"
 _UNSEEN = frozenset(("place",))  # where it happens is the whole image
 _PREPOSITIONS = frozenset(
-    (
-        *("against", "at", "by", "down", "from", "in", "inside", "into", "off", "on", "onto", "out of", "over"),
-        *("through", "to", "toward", "towards", "under", "up", "with"),
-    )
-)
+    "against at by down from in inside into off on onto over through to toward towards under up with".split()
+) | {"out of"}
 # Verbs of HICO that need other words before the thing: "jump bicycle" is to jump with one, "blow cake" its candles.
 _UNSAID = frozenset(
     ("blow", "drink_with", "grind", "jump", "no_interaction", "pour", "run", "serve", "sip", "stick", "toast", "wave")
@@ -34,18 +31,10 @@ def graph_of_frame(
     boxes: Mapping[str, Box],
     size: tuple[int, int] | None = None,
 ) -> SceneGraph:
-    """Return what a role frame says of an image as a scene graph: its things, and what the agent does to each.
-
-    ``template`` is imSitu's sentence of the verb, whose roles are in capitals. The words before a role make the
-    relation: of "an AGENT cuts the ITEM with a TOOL" the agent is "cutting" the item and "cutting with" the tool.
-    Roles without a noun or a box are left out, and so is the place.
-
-    >>> box = Box(x=0, y=0, w=9, h=9)
-    >>> graph = graph_of_frame("1.jpg", "an AGENT cuts the ITEM with a TOOL at a PLACE",
-    ...     {"agent": "man", "item": "tomato", "tool": "knife"}, {"agent": box, "item": box, "tool": box})
-    >>> [(one.name, graph.objects[one.object].name) for one in graph.objects["agent"].relations]
-    [('cutting', 'tomato'), ('cutting with', 'knife')]
-    """
+    """Return what a role frame says of an image as a scene graph: its things, and what the agent does to each."""
+    # ``template`` is imSitu's sentence of the verb, whose roles are in capitals. The words before a role make the
+    # relation: of "an AGENT cuts the ITEM with a TOOL" the agent is "cutting" the item and "cutting with" the tool.
+    # Roles without a noun or a box are left out, and so is the place.
     seen = {role: " ".join(noun.lower().split()) for role, noun in roles.items() if role in boxes and noun.strip()}
     relations = tuple(
         Relation(name=name, object=role)
@@ -64,16 +53,10 @@ def graph_of_frame(
 def graph_of_interactions(
     image: str, interactions: Iterable[tuple[Corners, str, str, Corners]], size: tuple[int, int] | None = None
 ) -> SceneGraph:
-    """Return human-object interactions of an image as a scene graph.
-
-    Each is (the person's box, the verb, the object, the object's box), with HICO's names ("sit_on", "dining_table").
-    Equal boxes are one thing. What is "no_interaction", or no verb, is left out, and so are verbs that do not read
-    before the thing ("jump bicycle").
-
-    >>> graph = graph_of_interactions("1.jpg", [((0, 0, 9, 9), "sit_on", "motorcycle", (0, 4, 9, 12))])
-    >>> graph.objects["1"].relations
-    (Relation(name='sitting on', object='2'),)
-    """
+    """Return human-object interactions of an image as a scene graph."""
+    # Each is (the person's box, the verb, the object, the object's box), with HICO's names ("sit_on", "dining_table").
+    # Equal boxes are one thing. What is "no_interaction", or no verb, is left out, and so are verbs that do not read
+    # before the thing ("jump bicycle").
     names: dict[tuple[str, Corners], str] = {}
     told: dict[str, list[Relation]] = {}
     for person, verb, thing, place in interactions:
@@ -82,17 +65,16 @@ def graph_of_interactions(
         b = names.setdefault((thing.replace("_", " ").lower(), place), str(len(names) + 1))
         if predicate is not None and a != b:
             told.setdefault(a, []).append(Relation(name=predicate.verb.participle, object=b))
-    objects = {
-        number: SceneObject(id=number, name=name, box=_box(corners), relations=tuple(told.get(number, ())))
-        for (name, corners), number in names.items()
-        if corners[2] > corners[0] and corners[3] > corners[1]
-    }
+    objects: dict[str, SceneObject] = {}
+    for (name, (left, top, right, bottom)), number in names.items():
+        if right > left and bottom > top:
+            box = Box(x=left, y=top, w=right - left, h=bottom - top)
+            objects[number] = SceneObject(id=number, name=name, box=box, relations=tuple(told.get(number, ())))
     width, height = size or (None, None)
     return SceneGraph(id=image, objects=objects, width=width, height=height)
 
 
 def _relations(template: str) -> Iterator[tuple[str, str]]:
-    """The role and the relation of each role behind the agent."""
     found = list(_ROLE.finditer(template))
     if not found or found[0][0] != _AGENT.upper():
         return
@@ -109,8 +91,3 @@ def _relations(template: str) -> Iterator[tuple[str, str]]:
             yield role[0].lower(), verb.participle
         elif link in _PREPOSITIONS:
             yield role[0].lower(), Verb(base=verb.base, rest=link).participle
-
-
-def _box(corners: Corners) -> Box:
-    left, top, right, bottom = corners
-    return Box(x=left, y=top, w=right - left, h=bottom - top)

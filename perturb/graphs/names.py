@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
+from vlgate.perturb.kept import kept
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject
 from vlgate.perturb.text.grammar import article
 from vlgate.perturb.text.sentences import number_of, read_predicate
-
-# Whether a thing of one name may be called another, and whether two attributes contradict each other.
+from vlgate.perturb.word_lists import words
 
 
 def may_be_called(named: str, name: str, ontology: Ontology) -> bool:
-    """Return whether a thing that is annotated ``named`` may be called ``name`` by somebody else.
-
-    A name that the ontology does not know counts by its last word; if that is unknown too, by the words they share.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [may_be_called("mug", name, default_ontology()) for name in ("cup", "cups", "fork")]
-    [True, True, False]
-    """
+    """Return whether a thing that is annotated ``named`` may be called ``name`` by somebody else."""
+    # A name that the ontology does not know counts by its last word; if that is unknown too, by the words they share.
     if named == name:
         return True
     one, other = known_form(named, ontology), known_form(name, ontology)
@@ -35,34 +30,26 @@ class Namesakes:
     """The things of a graph that may be called by a name; each name is compared once."""
 
     def __init__(self, graph: SceneGraph, ontology: Ontology) -> None:
-        """Group the things by their names."""
         self._ontology = ontology
         self._things: dict[str, list[SceneObject]] = {}
         for thing in graph.objects.values():
             self._things.setdefault(thing.name, []).append(thing)
-        self._called: dict[str, tuple[SceneObject, ...]] = {}
+        self._kept: dict[Any, Any] = {}
 
+    @kept
     def of(self, name: str) -> tuple[SceneObject, ...]:
         """Return the things that may be called so, those of one name together."""
-        if name not in self._called:
-            alike = (things for named, things in self._things.items() if may_be_called(named, name, self._ontology))
-            self._called[name] = tuple(thing for things in alike for thing in things)
-        return self._called[name]
+        alike = (things for named, things in self._things.items() if may_be_called(named, name, self._ontology))
+        return tuple(thing for things in alike for thing in things)
 
 
 def same_kind(one: str, other: str, ontology: Ontology) -> bool:
-    """Return whether one name says what the other does: they are equal, synonyms, or one is above the other.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [same_kind("sneakers", name, default_ontology()) for name in ("shoes", "hat")]
-    [True, False]
-    """
+    """Return whether one name says what the other does: they are equal, synonyms, or one is above the other."""
     a, b = known_form(one, ontology), known_form(other, ontology)
     return one == other or (a is not None and b is not None and (a in ontology.certain(b) or b in ontology.certain(a)))
 
 
 def known_form(name: str, ontology: Ontology) -> str | None:
-    """Return the name if the ontology knows it, else its last word if it knows that, else None."""
     if ontology.knows(name):
         return name
     head = name.rpartition(" ")[2]
@@ -70,19 +57,12 @@ def known_form(name: str, ontology: Ontology) -> str | None:
 
 
 def contradict(some: Iterable[str], others: Iterable[str], ontology: Ontology) -> bool:
-    """Return whether a thing with the first attributes cannot have one of the others.
-
-    Attributes of several colors ("red and black") count by their parts: none of a color's parts may go together.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> ontology = default_ontology()
-    >>> contradict(["white", "old"], ["blue"], ontology), contradict(["red and white"], ["red"], ontology)
-    (True, False)
-    """
+    """Return whether a thing with the first attributes cannot have one of the others."""
+    # Attributes of several colors ("red and black") count by their parts: none of a color's parts may go together.
     mine = [parts_of(attribute) for attribute in some]
     theirs = [parts_of(attribute) for attribute in others]
     return any(
-        any(_all_exclusive(one, other, ontology) for one in mine)
+        any(all(ontology.exclusive(a, b) for a in one for b in other) for one in mine)
         and not any(set(one) & set(other) for one in mine for other in theirs)
         for other in theirs
     )
@@ -93,10 +73,6 @@ def parts_of(attribute: str) -> tuple[str, ...]:
     return tuple(attribute.split(" and "))
 
 
-def _all_exclusive(one: tuple[str, ...], other: tuple[str, ...], ontology: Ontology) -> bool:
-    return all(ontology.exclusive(a, b) for a in one for b in other)
-
-
 # Phrases of a scene graph's things and relations: "a cup on a table", "a plane in the sky".
 
 _THE = frozenset(
@@ -104,32 +80,12 @@ _THE = frozenset(
 )
 """Things that an image has once: "the sky"."""
 
-_VAGUE = frozenset(
-    (
-        *(
-            "area",
-            "back",
-            "background",
-            "bottom",
-            "china",
-            "color",
-            "colors",
-            "distance",
-            "end",
-            "foreground",
-            "front",
-            "image",
-        ),
-        *("left", "middle", "outline", "photo", "picture", "rear", "right", "scene", "top of", "view"),
-    ),
-)
+_VAGUE = words("vague thing") | {"top of"}
 _PARTS = frozenset(("area", "part", "parts", "portion", "section", "side"))
 """What names no thing behind any word: "an inner part"."""
 
 NO_NUMBER = "the number of a noun is not certain"
-NO_READING = "the relation does not read between two nouns"
 VAGUE = "a noun is vague"
-ONE_THING = "the relation is one of a thing to itself or to its like"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,12 +106,11 @@ class Triple:
 
 
 def triple_of(subject: SceneObject, relation: Relation, graph: SceneGraph, ontology: Ontology) -> Triple | str:
-    """Return the phrase of a relation, or why it has none."""
     other, text = graph.objects.get(relation.object), wording(relation.name, ontology)
     if not text:
-        return NO_READING
+        return "the relation does not read between two nouns"
     if other is None or other.id == subject.id or other.name == subject.name:
-        return ONE_THING
+        return "the relation is one of a thing to itself or to its like"
     if any(is_vague(one.name, ontology) for one in (subject, other)):
         return VAGUE
     determiners = determiner(subject.name), determiner(other.name)
@@ -174,12 +129,7 @@ def is_vague(name: str, ontology: Ontology) -> bool:
 
 
 def wording(relation: str, ontology: Ontology) -> str:
-    """Return how a relation reads behind a noun, or "" if it does not: a verb that the ontology lacks as a participle.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [wording(name, default_ontology()) for name in ("wears", "next to", "juggling", "of")]
-    ['wearing', 'next to', 'juggling', '']
-    """
+    """How a relation reads behind a noun, or "" if it does not; a verb that the ontology lacks as a participle."""
     reading = ontology.relations.get(relation)
     if reading is not None:
         return reading.text
@@ -189,11 +139,7 @@ def wording(relation: str, ontology: Ontology) -> str:
 
 @cache
 def determiner(phrase: str, noun: str = "") -> str | None:
-    """Return the word before a phrase whose noun is ``noun`` or the phrase itself, or None if that is not certain.
-
-    >>> [determiner(name) for name in ("cup", "apple", "cups", "sky", "gribbleflax")]
-    ['a', 'an', '', 'the', None]
-    """
+    """Return the word before a phrase whose noun is ``noun`` or the phrase itself, or None if that is not certain."""
     name = noun or phrase
     if name in _THE:
         return "the"

@@ -11,73 +11,35 @@ from vlgate.perturb.foils.candidates import Foil, Perturbed
 from vlgate.perturb.graphs.absence import Absence, common_names
 from vlgate.perturb.graphs.checklist import OBJECT, SUBJECT, Words, checked
 from vlgate.perturb.graphs.names import Triple, determiner, triple_of
-from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, place_of, size_of
 from vlgate.perturb.text.sentences import read_predicate
+from vlgate.perturb.word_lists import words
 from vlgate.seeds import quick_generator
 
 UNKNOWN = "the ontology does not know the noun, or it is vague"
 SEVERAL_WORDS = "the noun has several words"
-NONE_ABSENT = "nothing of its class that would stand there is surely absent"
 UNUSUAL = "nobody would write the caption"
 
 _DRAWS = 8
 _FEW = 30  # nouns of a place, up to which they are looked at one by one
 # Relations between things of any kind; behind others, such as "at", only nouns that the collection has there read well.
 _FREE = frozenset(
-    (
-        *("above", "behind", "below", "beside", "beneath", "by", "carrying", "close to", "holding", "in front of"),
-        *("near", "next to", "on", "on top of", "over", "standing next to", "to the left of", "to the right of"),
-        *("touching", "under", "underneath", "wearing", "with"),
-    ),
+    "above|behind|below|beside|beneath|by|carrying|close to|holding|in front of|near|next to|on|on top of|over|"
+    "standing next to|to the left of|to the right of|touching|under|underneath|wearing|with".split("|")
 )
 # What is done to several things at a time, and behind which words a verb has one thing.
-_AT_ONCE = frozenset(
-    (
-        *("carry", "contain", "cover", "display", "face", "hang", "have", "hold", "include", "look", "pass", "sell"),
-        *("show", "surround", "touch", "use", "watch", "wear"),
-    )
-)
+_AT_ONCE = words("several at a time")
 _PLACED = frozenset(("at", "in", "inside", "on", "on top of"))
 # What images often show and annotators leave out.
-_CLUTTER = frozenset(
-    (
-        *("button", "buttons", "cable", "cables", "cord", "cords", "crumb", "crumbs", "decoration", "dirt", "dust"),
-        *(
-            "edge",
-            "floor",
-            "grass",
-            "ground",
-            "image",
-            "label",
-            "leaf",
-            "leaves",
-            "letter",
-            "letters",
-            "light",
-            "lights",
-        ),
-        *("line", "lines", "logo", "mark", "marks", "napkin", "number", "numbers", "object", "objects", "outlet"),
-        *("paper", "papers", "part", "pebble", "pebbles", "pen", "pencil", "people", "person", "photo", "picture"),
-        *("pictures", "plant", "plants", "plug", "pole", "poles", "reflection", "rock", "rocks", "screw", "screws"),
-        *("shadow", "shadows", "sign", "signs", "sky", "sticker", "stickers", "stone", "string", "stripe", "stripes"),
-        *("tag", "thing", "things", "tree", "trees", "wall", "walls", "window", "windows", "wire", "wires", "word"),
-        *("words", "writing"),
-    ),
-)
+_CLUTTER = words("clutter")
 
 
 def object_foils(graph: SceneGraph, words: Words) -> Perturbed:
-    """Make a foil of each end of each relation: its noun is replaced by one of its class that the image does not show.
-
-    A noun counts as absent if no object of the graph may be called so or may have such a part unannotated, and nobody
-    would expect it there (``absence``). The second is not asked of what somebody does something to, if it is one thing
-    at a time: who rides a horse rides no cow. Nouns that the collection has in the same place, behind the same
-    relation, come first, in the shares that they have there.
-
-    Returns: foils with the tags ``role`` (subject or object), ``size`` and, if the image's size is known, ``location``;
-    and a reason for each end that gives none.
-    """
+    """Make a foil of each end of each relation: its noun is replaced by one of its class that the image lacks."""
+    # A noun counts as absent if no object of the graph may be called so or may have such a part unannotated, and nobody
+    # would expect it there (``absence``). The second is not asked of what somebody does something to, if it is one
+    # thing at a time: who rides a horse rides no cow. Nouns that the collection has in the same place, behind the same
+    # relation, come first, in the shares that they have there.
     triples = [
         triple_of(thing, relation, graph, words.ontology)
         for thing in graph.objects.values()
@@ -116,7 +78,7 @@ def _made(graph: SceneGraph, triple: Triple, role: str, words: Words, absence: A
         return UNKNOWN
     others = _replacements(graph, triple, role, words, absence)
     if not others:
-        return NONE_ABSENT
+        return "nothing of its class that would stand there is surely absent"
     caption, tags = triple.said(), {"role": role, **box_tags(thing, graph)}
     return [
         Foil(
@@ -143,7 +105,6 @@ def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, ab
     anywhere = not takes_one(triple.text) or (role == SUBJECT and not words.sole)
 
     def fits(one: str) -> bool:
-        """Whether a noun is absent, says something else, and would stand there."""
         return (
             absence.lacks(one, anywhere=anywhere)
             and not words.likeness.too_alike(thing.name, one)
@@ -160,11 +121,7 @@ def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, ab
 
 @cache
 def takes_one(relation: str) -> bool:
-    """Return whether who does something does it to one thing at a time, so that the thing is no other one.
-
-    >>> [takes_one(relation) for relation in ("riding", "sitting on", "wearing", "standing near", "on")]
-    [True, True, False, False, False]
-    """
+    """Return whether who does something does it to one thing at a time, so that the thing is no other one."""
     predicate = read_predicate(relation)
     if predicate is None or predicate.passive or predicate.verb.base in _AT_ONCE:
         return False
@@ -172,10 +129,7 @@ def takes_one(relation: str) -> bool:
 
 
 def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most: int) -> Sequence[str]:
-    """Draw some of the nouns that fit, each as often as its count says, by a generator of that name.
-
-    Of a large pool most draws fit, so few nouns are looked at.
-    """
+    # Of a large pool most draws fit, so few nouns are looked at.
     names = [one for one in pool if fits(one)] if len(pool) <= _FEW else list(pool)
     if not names:
         return ()
@@ -186,11 +140,6 @@ def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most
         return found
     fitting = [one for one in names if one not in drawn and fits(one)]
     return random.choices(fitting, [pool[one] for one in fitting])[:1] if fitting else ()
-
-
-def _fits(one: str, other: str, wanted: str, words: Words) -> bool:
-    """Whether a noun may stand in the place of another: one word, of its class and number, behind the same article."""
-    return _alike(one, other, words) and _stands(one, other, wanted, words)
 
 
 def _stands(one: str, other: str, wanted: str, words: Words) -> bool:
@@ -206,15 +155,14 @@ def _alike(one: str, other: str, words: Words) -> bool:
 
 def _known_classes(name: str, words: Words) -> frozenset[str]:
     if name not in words.classes:
-        words.classes[name] = _classes(name, words.ontology)
+        above = (*words.ontology.hypernyms(name), *((name,) if words.ontology.hyponyms(name) else ()))
+        words.classes[name] = frozenset((*above, *(words.ontology.nouns[one].other for one in above))) - {""}
     return words.classes[name]
 
 
 def _pools(triple: Triple, role: str, words: Words) -> Iterator[Mapping[str, int]]:
-    """Nouns to choose from: those beside the same noun, those in the same place, all of the collection, common ones.
-
-    A noun without a class is only replaced by one beside the same noun: what is "on a building" may be a clock.
-    """
+    """Nouns to choose from: those beside the same noun, those in the same place, all of the collection, common ones."""
+    # A noun without a class is only replaced by one beside the same noun: what is "on a building" may be a clock.
     thing, other, place = (triple.subject, triple.object, 0) if role == SUBJECT else (triple.object, triple.subject, 1)
     name, text, wanted, vocabulary = thing.name, triple.text, triple.determiners[place], words.vocabulary
     near = (role, text, other.name)
@@ -236,7 +184,7 @@ def _pool(
         fitting = _fitting(name, wanted, words) if len(found) > _FEW else found
         names = [one for one in sorted(found) if one in fitting]
         if fitting is found:
-            names = [one for one in names if _fits(name, one, wanted, words)]
+            names = [one for one in names if _alike(name, one, words) and _stands(name, one, wanted, words)]
         words.pools[key] = {one: found[one] for one in names}
     return words.pools[key]
 
@@ -257,9 +205,3 @@ def _common(words: Words) -> Mapping[str, int]:
     if ("common names",) not in words.pools:
         words.pools["common names",] = dict.fromkeys(common_names(words.ontology), 1)
     return words.pools["common names",]
-
-
-def _classes(name: str, ontology: Ontology) -> frozenset[str]:
-    """The classes of a noun, in both numbers: those above it, and itself if there are others below."""
-    above = (*ontology.hypernyms(name), *((name,) if ontology.hyponyms(name) else ()))
-    return frozenset((*above, *(ontology.nouns[one].other for one in above))) - {""}

@@ -12,52 +12,34 @@ from vlgate.perturb.foils.candidates import Grammaticality, SentenceSet, TextEnc
 from vlgate.perturb.graphs.names import contradict, known_form, may_be_called, parts_of
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.nouns import Number
-from vlgate.perturb.ontology.tables import rows_of
-from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject, inside, overlap, share
+from vlgate.perturb.ontology.tables import rows_in
+from vlgate.perturb.ontology.wordnet import installed_wordnet
+from vlgate.perturb.scene_graph import SceneGraph, SceneObject, inside, overlap, share
+from vlgate.perturb.text.fitness import first
 from vlgate.perturb.text.grammar import regular_singular, singular
 from vlgate.perturb.text.sentences import Verb, bare_or_a, number_of, read_predicate
+from vlgate.perturb.word_lists import words
 
 # Which names in scene graphs are persons: what WordNet files under ``noun.person`` (BLA, section 4.3.1).
 
 IsPerson = Callable[[str], bool]
 """Whether a name of an object is one of persons."""
 
-_PEOPLE_FILE = "people.tsv"
 _ROOTS = frozenset(("person", "people"))
 # Persons to the ontology's questions in no certain sense; here they are, as all that photographs of people are named.
 _GROUPS = frozenset(("male", "males", "female", "females"))
 
-_MALE = frozenset(
-    (
-        *("man", "boy", "guy", "gentleman", "father", "dad", "son", "husband", "brother", "grandfather", "grandpa"),
-        *("groom", "king", "waiter"),
-    )
-)
-_FEMALE = frozenset(
-    (
-        *("woman", "girl", "lady", "mother", "mom", "daughter", "wife", "sister", "grandmother", "grandma", "bride"),
-        *("queen", "waitress"),
-    )
-)
+_MALE = words("man")
+_FEMALE = words("woman")
 _CHILDREN = frozenset(("boy", "girl", "child", "kid", "toddler", "baby", "infant", "newborn"))
-_ADULTS = frozenset(
-    (
-        *("man", "woman", "guy", "lady", "gentleman", "adult", "father", "mother", "dad", "mom", "parent", "husband"),
-        *("wife", "grandfather", "grandmother"),
-    )
-)
+_ADULTS = words("adult")
 _ROLES = frozenset(("batter", "catcher", "umpire", "pitcher", "referee", "goalie", "spectator"))
 
 
 @cache
 def may_be_one_person(one: str, other: str) -> bool:
-    """Return whether a person of one name may be called the other: not a man and a woman, not a man and a child.
-
-    A young man may be called a boy.
-
-    >>> [may_be_one_person("man", name) for name in ("player", "men", "woman", "child")]
-    [True, True, False, False]
-    """
+    """Return whether a person of one name may be called the other: not a man and a woman, not a man and a child."""
+    # A young man may be called a boy.
     mine, theirs = (singular(name) or regular_singular(name) or name for name in (one, other))
     one_head, other_head = mine.rpartition(" ")[2], theirs.rpartition(" ")[2]
     if {one_head, other_head} <= _ROLES:
@@ -68,13 +50,8 @@ def may_be_one_person(one: str, other: str) -> bool:
 
 @cache
 def known_person(name: str) -> bool:
-    """Return whether a name is a kind of person in the ontology or in the table ``people.tsv``, in either number.
-
-    A compound counts if its last word does and the ontology does not know the whole.
-
-    >>> [known_person(name) for name in ("woman", "tall men", "batter", "businessmen", "crowd", "pole")]
-    [True, True, True, True, False, False]
-    """
+    """Return whether a name is a kind of person in the ontology or in the table ``people.tsv``, in either number."""
+    # A compound counts if its last word does and the ontology does not know the whole.
     ontology = default_ontology()
     one = singular(name) or regular_singular(name) or name
     if name in _GROUPS or {name, one} & _people():
@@ -86,31 +63,13 @@ def known_person(name: str) -> bool:
 
 
 def wordnet_person(lexicon: str = "oewn:2024") -> IsPerson:
-    """Return a function that looks a name up in an installed wordnet: its first sense must be of ``noun.person``.
-
-    "person" itself, which WordNet files under ``noun.Tops``, is one too. A compound that the wordnet lacks is looked up
-    by its last word.
-
-    Raises: ValueError if the library ``wn`` or the lexicon is not installed.
-
-    >>> is_person = wordnet_person()  # doctest: +SKIP
-    >>> is_person("paramedic"), is_person("ambulance")  # doctest: +SKIP
-    (True, False)
-    """
-    try:
-        import wn
-    except ImportError:
-        raise ValueError("wordnet_person needs the library wn; pip install 'vlgate[text]'") from None
-    try:
-        wordnet = wn.Wordnet(lexicon, expand="")
-    except wn.Error:
-        raise ValueError(
-            f"lexicon={lexicon!r} is not installed; run `python -m wn download oewn:2024`, or name one that is"
-        ) from None
+    """Return a function that looks a name up in an installed wordnet: its first sense must be of ``noun.person``."""
+    # "person" itself, which WordNet files under ``noun.Tops``, is one too. A compound that the wordnet lacks is looked
+    # up by its last word.
+    wordnet = installed_wordnet(lexicon, "wordnet_person", expand="")
 
     @cache
     def is_person(name: str) -> bool:
-        """Return whether the first sense of a name, or else of its last word, is a person."""
         if name in _ROOTS:
             return True
         found = wordnet.synsets(name, pos="n") or wordnet.synsets(singular(name) or name, pos="n")
@@ -123,8 +82,7 @@ def wordnet_person(lexicon: str = "oewn:2024") -> IsPerson:
 
 @cache
 def _people() -> frozenset[str]:
-    text = Path(__file__).with_name(_PEOPLE_FILE).read_text(encoding="utf-8")
-    return frozenset(row["name"] for row in rows_of(_PEOPLE_FILE, text, "name"))
+    return frozenset(row["name"] for row in rows_in(Path(__file__).with_name("people.tsv"), "name"))
 
 
 # What is asked of a set of sentences as in BLA: the thresholds of the thesis, and what may judge likeness and grammar.
@@ -193,12 +151,8 @@ TABLES_ONLY = BlaTools()
 def one_of(
     sets: Sequence[SentenceSet], grammaticality: Grammaticality | None = None, rules: BlaRules = SURE
 ) -> SentenceSet | None:
-    """Return the one set of an image that is kept: the one whose sentences have the best mean score.
-
-    Sets with a sentence below ``rules.grammar`` are dropped. Without a judge of grammaticality the first set is kept.
-
-    Returns: the set, or None if there is none or all are dropped.
-    """
+    """Return the one set of an image that is kept: the one whose sentences have the best mean score."""
+    # Sets with a sentence below ``rules.grammar`` are dropped. Without a judge of grammaticality the first set is kept.
     if grammaticality is None or not sets:
         return sets[0] if sets else None
     texts = [text for one in sets for text in (*one.true, *one.false)]
@@ -207,8 +161,6 @@ def one_of(
     return sets[max(kept, key=lambda number: (scores[number].mean(), -number))] if kept else None
 
 
-# What scene graphs tell about persons: "wears a white shirt", "sits on a bench" (BLA, section 4.3.2).
-
 NO_VERB = "the relation has no verb in the active voice"
 UNLISTED = "the verb is not in the list of features"
 BODY_PART = "the thing is a part of the body"
@@ -216,30 +168,7 @@ PERSON = "the thing is a person"
 SMALL_THING = "the thing covers too little of the image"
 NUMBER = "the number of a noun is not certain"
 
-_VERBS_FILE = "feature_verbs.tsv"
-_BODY_PARTS = frozenset(
-    (
-        *(
-            "ankle",
-            "arm",
-            "back",
-            "beard",
-            "belly",
-            "body",
-            "breast",
-            "buttock",
-            "cheek",
-            "chest",
-            "chin",
-            "ear",
-            "elbow",
-        ),
-        *("eye", "eyebrow", "eyelash", "face", "feet", "finger", "fingernail", "fist", "foot", "forehead", "goatee"),
-        *("hair", "haircut", "hand", "head", "heel", "hip", "knee", "leg", "lip", "mouth", "moustache", "mustache"),
-        *("nail", "neck", "nose", "nostril", "palm", "shin", "shoulder", "sideburn", "skin", "smile", "stomach", "tan"),
-        *("teeth", "thigh", "thumb", "toe", "toenail", "tongue", "tooth", "torso", "waist", "wrist", "ponytail"),
-    ),
-)
+_BODY_PARTS = words("body part")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,57 +187,39 @@ class Feature:
 
     @property
     def head(self) -> str:
-        """The last word of the thing's name."""
         return self.thing.name.rpartition(" ")[2]
 
 
 def features_of(
     person: SceneObject, graph: SceneGraph, size: tuple[float, float], rules: BlaRules, tools: BlaTools
 ) -> Iterator[Feature | str]:
-    """Yield the features of a person in the order of the graph, and a reason for each relation that gives none."""
     for relation in person.relations:
         thing = graph.objects.get(relation.object)
         if thing is None or thing.id == person.id:
             continue
-        yield _feature(relation, thing, size, rules, tools)
+        predicate, number = read_predicate(relation.name), number_of(thing.name)
+        if predicate is None or predicate.passive:
+            yield NO_VERB
+            continue
+        owned = _verbs().get(predicate.verb.plain)
+        why = first(
+            (owned is None and rules.sure, UNLISTED),
+            (is_body_part(thing.name), BODY_PART),
+            (rules.sure and tools.is_person(thing.name), PERSON),
+            (share(thing.box, size) < rules.feature_share, SMALL_THING),
+            (number is None, NUMBER),
+        )
+        if why or number is None:
+            yield why
+            continue
+        attribute = _attribute(thing, rules, tools.ontology)
+        phrase = bare_or_a(f"{attribute} {thing.name}".lstrip(), number)
+        yield Feature(verb=predicate.verb, thing=thing, attribute=attribute, phrase=phrase, owned=bool(owned))
 
 
 def is_body_part(name: str) -> bool:
-    """Return whether a name is one of a part of the body, in either number.
-
-    >>> [is_body_part(name) for name in ("left hand", "legs", "teeth", "handbag")]
-    [True, True, True, False]
-    """
     head = name.rpartition(" ")[2]
     return head in _BODY_PARTS or (head.endswith("s") and head[:-1] in _BODY_PARTS)
-
-
-def _feature(
-    relation: Relation, thing: SceneObject, size: tuple[float, float], rules: BlaRules, tools: BlaTools
-) -> Feature | str:
-    predicate = read_predicate(relation.name)
-    if predicate is None or predicate.passive:
-        return NO_VERB
-    owned = _verbs().get(predicate.verb.plain)
-    if owned is None and rules.sure:
-        return UNLISTED
-    number = number_of(thing.name)
-    reason = _unfit(thing, size, rules, tools)
-    if reason is not None or number is None:
-        return reason or NUMBER
-    attribute = _attribute(thing, rules, tools.ontology)
-    phrase = bare_or_a(f"{attribute} {thing.name}".lstrip(), number)
-    return Feature(verb=predicate.verb, thing=thing, attribute=attribute, phrase=phrase, owned=bool(owned))
-
-
-def _unfit(thing: SceneObject, size: tuple[float, float], rules: BlaRules, tools: BlaTools) -> str | None:
-    if is_body_part(thing.name):
-        return BODY_PART
-    if rules.sure and tools.is_person(thing.name):
-        return PERSON
-    if share(thing.box, size) < rules.feature_share:
-        return SMALL_THING
-    return None
 
 
 def _attribute(thing: SceneObject, rules: BlaRules, ontology: Ontology) -> str:
@@ -330,8 +241,8 @@ def _before(attribute: str, name: str, ontology: Ontology) -> bool:
 
 @cache
 def _verbs() -> dict[str, bool]:
-    text = Path(__file__).with_name(_VERBS_FILE).read_text(encoding="utf-8")
-    return {row["verb"]: row.flag("owner") for row in rows_of(_VERBS_FILE, text, "verb", "owner")}
+    rows = rows_in(Path(__file__).with_name("feature_verbs.tsv"), "verb", "owner")
+    return {row["verb"]: row.flag("owner") for row in rows}
 
 
 # Whether a feature of one person is surely not one of another: what makes BLA's false sentences false.
@@ -359,21 +270,15 @@ _TOUCHING = 0.02  # of a box: less than that is a matter of how boxes are drawn
 
 
 def slot_of(name: str) -> str | None:
-    """Return the part of the body that a garment is worn on, or None if the name is not one of garments.
-
-    >>> slot_of("baseball cap"), slot_of("surfboard")
-    ('head', None)
-    """
+    """Return the part of the body that a garment is worn on, or None if the name is not one of garments."""
     return _SLOT.get(name.rpartition(" ")[2])
 
 
 def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
-    """Return whether the graph shows that a person does not have a feature, which is one of another person.
-
-    A garment is excluded if the person wears another one in its place. Any other thing is excluded if neither it nor
-    anything that may be called so touches the person's box, or if it touches only the box of the one who has it and the
-    person holds none.
-    """
+    """Return whether the graph shows that a person does not have a feature, which is one of another person."""
+    # A garment is excluded if the person wears another one in its place. Any other thing is excluded if neither it nor
+    # anything that may be called so touches the person's box, or if it touches only the box of the one who has it and
+    # the person holds none.
     if _has(feature, person, graph, ontology):
         return False
     if slot_of(feature.thing.name) is not None and (feature.verb.plain in _WORN):
@@ -389,7 +294,6 @@ def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology:
 
 
 def _has(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
-    """Whether a relation of the person says the feature, or may."""
     for relation in person.relations:
         thing = graph.objects.get(relation.object)
         if thing is None:

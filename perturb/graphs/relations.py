@@ -14,9 +14,10 @@ from vlgate.perturb.graphs.names import Namesakes, Triple, known_form, triple_of
 from vlgate.perturb.graphs.objects import UNUSUAL, box_tags, reads_well
 from vlgate.perturb.graphs.persons import is_body_part, known_person
 from vlgate.perturb.ontology import Ontology
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject, inside, overlap
 from vlgate.perturb.text.sentences import read_predicate
+from vlgate.perturb.word_lists import words
 from vlgate.seeds import quick_generator
 
 UNLISTED = "the relation has no listed replacement"
@@ -28,67 +29,7 @@ MAY_HOLD = "another pair of the names may have the replacement"
 ALIKE = "the relations are too alike"
 ABSURD = "no replacement reads well between the two things"
 
-_FILE = "relation_swaps.tsv"
-_PLACES = frozenset(
-    (
-        *(
-            "air",
-            "background",
-            "bathroom",
-            "bedroom",
-            "city",
-            "beach",
-            "corner",
-            "court",
-            "desert",
-            "dirt",
-            "distance",
-            "field",
-            "floor",
-            "foreground",
-        ),
-        *(
-            "forest",
-            "garage",
-            "garden",
-            "hallway",
-            "house",
-            "kitchen",
-            "office",
-            "restaurant",
-            "shop",
-            "store",
-            "grass",
-            "ground",
-            "image",
-            "lot",
-            "mirror",
-            "mud",
-            "ocean",
-            "park",
-            "photo",
-            "picture",
-            "rain",
-            "road",
-        ),
-        *(
-            "room",
-            "sand",
-            "sea",
-            "shade",
-            "shadow",
-            "sky",
-            "slope",
-            "snow",
-            "street",
-            "sun",
-            "sunlight",
-            "water",
-            "wave",
-        ),
-        *("waves", "yard", "reflection", "pattern", "line", "lines", "row", "group", "crowd", "hill", "mountain"),
-    ),
-)
+_PLACES = words("place")
 _ABOVE, _BELOW = frozenset(("on", "above", "over", "on top of")), frozenset(("under", "below", "beneath"))
 _TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
 _UNDER = frozenset(("under", "beneath"))
@@ -106,11 +47,7 @@ class Swap:
 
 
 def relation_foils(graph: SceneGraph, words: Words) -> Perturbed:
-    """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names.
-
-    Returns: foils with the tags ``kind`` ("action" if the relation has a verb, else "spatial"), ``size`` and
-    ``location`` of the subject; and a reason for each relation that gives none.
-    """
+    """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names."""
     triples = [
         triple_of(thing, relation, graph, words.ontology)
         for thing in graph.objects.values()
@@ -152,13 +89,14 @@ def _made(graph: SceneGraph, triple: Triple, words: Words, namesakes: Namesakes)
 
 
 def _unfit(triple: Triple, spatial: bool, graph: SceneGraph, words: Words) -> str | None:
-    """Why another relation would say little of the two things, or would be true of others of the names."""
     subject, other = triple.subject.name, triple.object.name
     if triple.text in _FREE and any(_comes_in_numbers(name, graph, words.ontology) for name in (subject, other)):
         return OTHERS
     if not spatial:
         return UNUSUAL if is_body_part(other) else OTHERS if _others_do(triple, graph, words) else None
-    if _is_bound(subject, other, words.ontology):
+    worn = is_garment(subject, words.ontology) or is_garment(other, words.ontology)
+    body = is_body_part(other) or is_body_part(subject) or subject in words.ontology.expected.body
+    if worn or body or other.rpartition(" ")[2] in _PLACES:
         return PLACE
     form = known_form(subject, words.ontology)
     several = not triple.determiners[0] and not is_animate(subject, words.ontology)
@@ -185,10 +123,7 @@ def _comes_in_numbers(name: str, graph: SceneGraph, ontology: Ontology) -> bool:
 
 
 def _said(text: str, triple: Triple, words: Words) -> bool:
-    """Whether somebody would say the replacement of the two things, or of others with the object in the collection.
-
-    What is above, below, behind or beside something needs no list: any two things can be so.
-    """
+    # What is above, below, behind or beside something needs no list: any two things can be so.
     if text in _FREE:
         return True
     subject, other = triple.subject.name, triple.object.name
@@ -210,10 +145,8 @@ def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> It
 
 
 def _against(text: str, one: Box, other: Box) -> bool:
-    """Whether the boxes speak against a relation above or below: what reads "under" may be annotated wrongly, too.
-
-    Boxes beside each other do, and so does the centre of the first at the other height.
-    """
+    """Whether the boxes speak against a relation above or below: what reads "under" may be annotated wrongly, too."""
+    # Boxes beside each other do, and so does the centre of the first at the other height.
     if text not in _ABOVE | _BELOW or min(one.x + one.w, other.x + other.w) <= max(one.x, other.x):
         return True
     higher = one.y + one.h / 2 < other.y + other.h / 2
@@ -231,7 +164,6 @@ def _shown(needs: str, one: Box, other: Box) -> bool:
 
 
 def _may_hold(text: str, triple: Triple, namesakes: Namesakes, ontology: Ontology) -> bool:
-    """Whether the replacement may be true of two other things of these names."""
     return any(
         not (text in _TOUCH and _apart(one.box, other.box, text)) and not _rules_out(one, other, text, ontology)
         for one in namesakes.of(triple.subject.name)
@@ -247,7 +179,6 @@ def _apart(one: Box, other: Box, text: str) -> bool:
 
 
 def _rules_out(one: SceneObject, other: SceneObject, text: str, ontology: Ontology) -> bool:
-    """Whether a relation that the graph has between two things excludes another one."""
     for relation in one.relations:
         swaps = _swaps().get(wording(relation.name, ontology), ())
         if relation.object == other.id and any(text in swap.instead for swap in swaps):
@@ -256,29 +187,20 @@ def _rules_out(one: SceneObject, other: SceneObject, text: str, ontology: Ontolo
 
 
 def is_animate(name: str, ontology: Ontology) -> bool:
-    """Return whether a name is one of persons or animals."""
     noun = known_form(name, ontology)
     return known_person(name) or (noun is not None and not ontology.certain(noun).isdisjoint(("animal", "animals")))
 
 
 def is_garment(name: str, ontology: Ontology) -> bool:
-    """Return whether a name is one of clothes or shoes."""
     noun = known_form(name, ontology)
     return noun is not None and not ontology.certain(noun).isdisjoint(("clothing", "clothes", "footwear"))
-
-
-def _is_bound(subject: str, other: str, ontology: Ontology) -> bool:
-    """Whether prepositions say little of the two: a garment, a bracelet on a wrist, what lies on the ground."""
-    worn = is_garment(subject, ontology) or is_garment(other, ontology)
-    body = is_body_part(other) or is_body_part(subject) or subject in ontology.expected.body
-    return worn or body or other.rpartition(" ")[2] in _PLACES
 
 
 @cache
 def _swaps() -> dict[str, tuple[Swap, ...]]:
     found: dict[str, tuple[Swap, ...]] = {}
-    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
-    for row in rows_of(_FILE, text, "relation", "instead", "needs", "subject", "object"):
+    file = Path(__file__).with_name("relation_swaps.tsv")
+    for row in rows_in(file, "relation", "instead", "needs", "subject", "object"):
         swap = Swap(
             instead=row.names("instead"),
             needs=row["needs"],

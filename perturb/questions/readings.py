@@ -9,13 +9,10 @@ from functools import cache
 from itertools import permutations, product
 
 from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.questions import template_tables
 from vlgate.perturb.questions.drafts import NUMBERS, NounPhrase, PhraseNumber
-from vlgate.perturb.questions.templates import TEMPLATES, QuestionType, Template, ask
+from vlgate.perturb.questions.templates import DOING, TEMPLATES, QuestionType, Template, ask
 from vlgate.perturb.text.grammar import may_be_plural, singular, with_article
 
-# Read a question with the templates: which of them could have made the text, and from which arguments.
-#
 # There may be several readings: to the templates, "Is the red cup large?" might ask whether the red is cup large.
 
 _WORDS = re.compile(r"\{[^}]*\}|[\w'-]+|[^\w\s]")
@@ -55,7 +52,6 @@ class QuestionReading:
 
     @property
     def is_related(self) -> bool:
-        """Whether a phrase is related to another one, so that only some templates keep their meaning around it."""
         return any(_RELATED.search(phrase) for phrase, _ in (self.x, self.y or self.x))
 
 
@@ -148,7 +144,6 @@ def _determined(slot: str, words: tuple[str, ...]) -> bool:
 
 
 def _of(template: Template, slots: _Slots, choices: Sequence[str], *, negated: bool) -> Iterator[QuestionReading]:
-    """The readings of filled slots, for all numbers of the phrases, and orders and articles of the choices."""
     phrases = [_bare(slots, name) for name in ("x", "y") if any(slot[1:3] == f"{name}." for slot in slots)]
     if not phrases or any(phrase is None for phrase in phrases):
         return
@@ -206,28 +201,19 @@ _NO_LINK = frozenset(("ceiling", "building", "painting", "wing", "ring", "string
 # A text does not add the image to another place: "people in the background in the picture".
 _IN_A_PLACE = re.compile(r"\bin\b")
 _CATEGORIES = frozenset(
-    {*template_tables.DOING, "kind", "sort", "type", "color", "shade", "material", "pattern", "shape", "size", "length"}
+    {*DOING, "kind", "sort", "type", "color", "shade", "material", "pattern", "shape", "size", "length"}
     | {"flavor", "texture", "style", "mood", "orientation"}
 )
 
 
 def without_image(text: str) -> str:
-    """Return a question without the words that only say that it is about the image.
-
-    >>> without_image("Is there a cup anywhere in this photo?"), without_image("In the image, is the cup red ?")
-    ('Is there a cup?', 'Is the cup red?')
-    """
+    """Return a question without the words that only say that it is about the image."""
     text = _IMAGE_FIRST.sub(lambda found: found[1].upper(), text, count=1)
     return re.sub(r"\s+\?$", "?", _IMAGE_PLACE.sub("", text))
 
 
 def is_certain(reading: QuestionReading) -> bool:
-    """Whether the phrases of a reading are noun phrases of their number, and its values are values.
-
-    >>> from vlgate.perturb.questions.readings import readings
-    >>> [[is_certain(one) for one in readings(f"Is there a {what}?", ())] for what in ("red cup", "bare trees")]
-    [[True], [False]]
-    """
+    """Whether the phrases of a reading are noun phrases of their number, and its values are values."""
     phrases = [reading.x] if reading.y is None else [reading.x, reading.y]
     if not all(is_phrase(*phrase) for phrase in phrases):
         return False
@@ -239,13 +225,8 @@ def is_certain(reading: QuestionReading) -> bool:
 
 
 def agrees(question: str) -> bool:
-    """Whether the verbs of a question agree with the known nouns behind "the", and a pose is not "done".
-
-    Neither does "a" stand before a known plural.
-
-    >>> agrees("What color is the tile, red or blue?"), agrees("What color is the tiles, red or blue?")
-    (True, False)
-    """
+    """Whether the verbs of a question agree with the known nouns behind "the", and a pose is not "done"."""
+    # Neither does "a" stand before a known plural.
     if _CLUMSY.search(question):
         return False
     words = re.findall(r"[\w'-]+|[^\w\s]", question.lower())
@@ -283,13 +264,7 @@ def has_place(reading: QuestionReading) -> bool:
 
 @cache
 def is_phrase(phrase: str, number: PhraseNumber) -> bool:
-    """Whether a phrase without its determiner is a known noun of this number, perhaps related to another one.
-
-    >>> is_phrase("red cups", "plural"), is_phrase("red cups", "singular"), is_phrase("cow doing", "singular")
-    (True, False, False)
-    >>> is_phrase("cup on the wooden table", "singular"), is_phrase("cup red", "singular")
-    (True, False)
-    """
+    """Whether a phrase without its determiner is a known noun of this number, perhaps related to another one."""
     found = _related(phrase)
     if found is None:
         return _is_kind(phrase, number)
@@ -309,7 +284,6 @@ def _related(phrase: str) -> re.Match[str] | None:
 
 @cache
 def _is_kind(words: str, number: PhraseNumber) -> bool:
-    """Whether the words are known attributes and nouns before a known noun of this number."""
     parts = words.split(" ")
     for start in range(len(parts)):
         name = " ".join(parts[start:])
@@ -319,11 +293,6 @@ def _is_kind(words: str, number: PhraseNumber) -> bool:
 
 
 def is_known(noun: str) -> bool:
-    """Whether the ontology has a noun, or its singular.
-
-    >>> is_known("cups"), is_known("graze")
-    (True, False)
-    """
     return bool(_numbers(noun))
 
 

@@ -14,8 +14,6 @@ from vlgate.perturb.questions.drafts import Draft, NounPhrase, View
 from vlgate.perturb.questions.shares import BLACK_WHITE
 from vlgate.perturb.scene_graph import Box, SceneObject
 
-# Questions about what an image shows, answered by yes or no (CARETS, Q1 to Q3).
-#
 # Each function draws what to ask before it looks at the wanted answer, and finds an image for which the answer is yes
 # and one for which it is no. So the text says nothing about the answer, and what is absent from an image is plausible
 # there.
@@ -26,10 +24,7 @@ _WITHIN = frozenset(("in", "inside", "within", "aboard", "driving", "riding"))
 
 
 def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Draft a question such as "Is there a red cup?"; if the answer is no, the image shows no cup at all.
-
-    Returns: the draft, or None if no image without the thing was found.
-    """
+    """Draft a question such as "Is there a red cup?"; if the answer is no, the image shows no cup at all."""
     one = arguments.shown(chance)
     without = arguments.plausible.without(chance, one.phrase.noun, like=one.view)
     if without is None or not _acts_there(arguments, one, without):
@@ -40,14 +35,9 @@ def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | 
 
 
 def covered(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Draft two questions about two things of an image, which is shown twice, with one and with the other covered.
-
-    Everything that might be such a thing is covered. The two things take up about as much of the image, so that
-    neither the covered area nor its size or place tells an answer without the question and what is left to be seen.
-
-    Returns: the draft, whose ``objects`` must be covered, with the other question as its ``mate``; None if the thing
-        may be a part of another, more than half of the image would be covered, or no other thing fits.
-    """
+    """Draft two questions about two things of an image, which is shown twice, with one and with the other covered."""
+    # Everything that might be such a thing is covered. The two things take up about as much of the image, so that
+    # neither the covered area nor its size or place tells an answer without the question and what is left to be seen.
     one = arguments.shown(chance)
     hidden = _hidden(arguments, one)
     if hidden is None:
@@ -78,7 +68,6 @@ def _hidden(arguments: Arguments, one: Named) -> list[SceneObject] | None:
 
 
 def _exchangeable(some: Sequence[SceneObject], others: Sequence[SceneObject]) -> bool:
-    """Whether as many boxes of about the same area cover each, and none of these covers a part of the other."""
     apart = not any(_overlap(one.box, other.box) for one in some for other in others)
     small, large = sorted((_area(some), _area(others)))
     return apart and len(some) == len(others) and large <= _LARGER * small
@@ -96,13 +85,9 @@ def _overlap(one: Box, other: Box) -> bool:
 def about_related_object(
     arguments: Arguments, chance: Random, *, yes: bool, side: bool | None, drawn: Counter[str]
 ) -> Draft | None:
-    """Draft a question such as "Is there a red cup on the table?".
-
-    If the answer is no, the image shows a table, but no cup at all. ``side`` and ``drawn`` are as for
-    `links.Links.draw`.
-
-    Returns: the draft, or None if nothing has a relation, or no image shows the other thing alone.
-    """
+    """Draft a question such as "Is there a red cup on the table?"."""
+    # If the answer is no, the image shows a table, but no cup at all. ``side`` and ``drawn`` are as for
+    # `links.Links.draw`.
     place = arguments.links.draw(chance, side, drawn)
     if place is None:
         return None
@@ -126,13 +111,9 @@ def about_related_object(
 
 
 def conjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool = False) -> Draft | None:
-    """Draft a question such as "Is there both a cup and a ball?".
-
-    If the answer is no, the image shows one of the two; each is missing equally often. If ``alike``, both take an
-    article or none does, so that they may stand in either order; otherwise one with an article stands first.
-
-    Returns: the draft, or None if the image shows nothing of another kind, or no image shows only one of them.
-    """
+    """Draft a question such as "Is there both a cup and a ball?"."""
+    # If the answer is no, the image shows one of the two; each is missing equally often. If ``alike``, both take an
+    # article or none does, so that they may stand in either order; otherwise one with an article stands first.
     first = arguments.shown(chance)
     second = arguments.another(chance, first)
     if second is None or (alike and _bare(first.phrase) != _bare(second.phrase)):
@@ -156,13 +137,9 @@ def conjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool 
 
 
 def disjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool = False) -> Draft | None:
-    """Draft a question such as "Is there a cup or a ball?"; if the answer is no, the image shows neither.
-
-    If it is yes, the image shows one of them only, so that "either" may be read both ways. ``alike`` is as for
-    `conjunction`.
-
-    Returns: the draft, or None if there is no second operand, or every image shows one of them.
-    """
+    """Draft a question such as "Is there a cup or a ball?"; if the answer is no, the image shows neither."""
+    # If it is yes, the image shows one of them only, so that "either" may be read both ways. ``alike`` is as for
+    # `conjunction`.
     one = arguments.shown(chance)
     phrase = arguments.unseen(chance, one.view)
     if phrase is None or arguments.akin(phrase.noun, one.phrase.noun):
@@ -183,15 +160,16 @@ def disjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool 
 
 
 def renamed(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Draft a question about a thing by its name or class, and the same by a word above or below it (section 4.2 b).
+    """Draft a question about a thing by its name or class, and the same by a word above or below it (section 4.2 b)."""
+    # The paper goes up if the answer is yes, which follows then, and down if it is no. So the words of the perturbed
+    # questions tell their answers. Here the answer decides neither word nor direction: what an image shows may be
+    # called by both words, and what it does not show is not there under the more general one.
 
-    The paper goes up if the answer is yes, which follows then, and down if it is no. So the words of the perturbed
-    questions tell their answers. Here the answer decides neither word nor direction: what an image shows may be called
-    by both words, and what it does not show is not there under the more general one.
+    def ranks(view: View, number: int) -> list[tuple[str, str]]:
+        lows = view.things[number].name, *arguments.classes(view.things[number].name)
+        return [(low, high) for low in lows for high in arguments.classes(low)]
 
-    Returns: the draft with the perturbed phrase as ``instead``, or None if no such word or image was found.
-    """
-    drawn = arguments.ways.draw(chance, "ranked", lambda view, number: _ranks(arguments, view.things[number].name))
+    drawn = arguments.ways.draw(chance, "ranked", ranks)
     if drawn is None:
         return None
     (view, number, (low, high)), up = drawn, chance.random() < 0.5
@@ -221,18 +199,12 @@ def _unseen_there(arguments: Arguments, phrase: NounPhrase, other: NounPhrase) -
     return not _WITHIN.isdisjoint(words) or (person and words[-1] == "on")
 
 
-def _ranks(arguments: Arguments, name: str) -> list[tuple[str, str]]:
-    """A name and each of its classes, and each of these with those above it."""
-    return [(low, high) for low in (name, *arguments.classes(name)) for high in arguments.classes(low)]
-
-
 def _bare(phrase: NounPhrase) -> bool:
     """Whether its indefinite form has no article, as "cups" and "grass"."""
     return phrase.number != "singular"
 
 
 def identity(one: Named) -> str:
-    """Return the id of a thing in its graph."""
     return one.thing.object.id
 
 
@@ -248,7 +220,6 @@ class Opposites:
     """
 
     def __init__(self, arguments: Arguments, *, related: bool = False) -> None:
-        """Find the things."""
         self._arguments = arguments
         self._related = related
         self._usable: dict[tuple[Place, str, tuple[str, str]], list[str]] = {}
@@ -270,27 +241,18 @@ class Opposites:
         for (attribute, opposite), found in self._alone.items():
             if (opposite, attribute) in self._alone:
                 self._pairs[_words(attribute, opposite)] += [(name, attribute, opposite, at) for name, at in found]
-        self._drawn = self._weighted()
-
-    def _weighted(self) -> Weighted:
-        """The pairs of opposites, by their share."""
-        shares = self._arguments.shares
-        weights = {words: len(places) ** shares.power for words, places in self._pairs.items()}
-        colors = _words(*BLACK_WHITE)
-        if shares.black_white is not None and colors in weights and len(weights) > 1:
+        weights = {words: len(places) ** arguments.shares.power for words, places in self._pairs.items()}
+        colors, black_white = _words(*BLACK_WHITE), arguments.shares.black_white
+        if black_white is not None and colors in weights and len(weights) > 1:
             rest = sum(weights.values()) - weights[colors]
-            weights[colors] = rest * shares.black_white / (1 - shares.black_white)
-        return Weighted(weights)
+            weights[colors] = rest * black_white / (1 - black_white)
+        self._drawn = Weighted(weights)  # the pairs of opposites, by their share
 
     def draft(self, chance: Random, *, yes: bool, side: bool | None = None) -> Draft | None:
-        """Draft a question such as "Is the cup large?"; if the answer is no, the cup is annotated as small.
-
-        A thing and its attribute are drawn first, then a thing of the same name, in any image, that has the opposite.
-        The answer decides which of the two is asked about, so the text says nothing about the answer. If no thing of
-        that name has the opposite, one of another name is drawn that also has no opposite.
-
-        Returns: the draft with ``opposite``, or None if no thing has an attribute whose opposite another thing has.
-        """
+        """Draft a question such as "Is the cup large?"; if the answer is no, the cup is annotated as small."""
+        # A thing and its attribute are drawn first, then a thing of the same name, in any image, that has the opposite.
+        # The answer decides which of the two is asked about, so the text says nothing about the answer. If no thing of
+        # that name has the opposite, one of another name is drawn that also has no opposite.
         if not self._drawn:
             return None
         name, attribute, opposite, place = pick(chance, self._pairs[self._drawn.draw(chance)])

@@ -21,7 +21,6 @@ _PLAIN = words("plain")
 """Adjectives that suit any object."""
 _PARTITIVES = words("partitive")
 _MATERIALS = words("likeness")
-_EATEN = "food"
 _HOLDERS = frozenset({"kitchen", "food", "indoor", "animal"})
 
 
@@ -32,12 +31,10 @@ def noun_foils(
     objects: Collection[str] | None = None,
     names: ObjectNames | None = None,
 ) -> Perturbed:
-    """Replace an object's name in a caption by that of another object of the same supercategory.
-
-    The other object is not in the image as far as the captions tell: none has a word that may name it, or a word for
-    something that it is usually a part of. ``objects`` are the categories of all annotated objects of the image;
-    without them, objects that are often there unmentioned (a fork beside a knife) are not taken.
-    """
+    """Replace an object's name in a caption by that of another object of the same supercategory."""
+    # The other object is not in the image as far as the captions tell: none has a word that may name it, or a word for
+    # something that it is usually a part of. ``objects`` are the categories of all annotated objects of the image;
+    # without them, objects that are often there unmentioned (a fork beside a knife) are not taken.
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
     if why := unfit(parsed):
@@ -83,7 +80,7 @@ def _doubt(reading: Reading, phrase: NounPhrase, name: str, known: ObjectClass) 
     before = tokens[phrase.lead[1] : first]
     if any(token.lower not in _PLAIN for token in before) or phrase.kind == "possessor":
         return "a word before the noun may suit no other"
-    bare = phrase.kind == "none" and (phrase.span[0] > 0 or known.supercategory == _EATEN)
+    bare = phrase.kind == "none" and (phrase.span[0] > 0 or known.supercategory == "food")
     if not phrase.plural and (bare or phrase.kind in {"other", "quantity"}):
         return "the singular noun has no article"
     if doubt := not_plain(reading.parsed) or unreal(reading, phrase):

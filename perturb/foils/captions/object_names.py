@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from vlgate.perturb.ontology.tables import TsvRow, rows_of
+from vlgate.perturb.ontology.tables import rows_in
 
 _FILE = Path(__file__).with_name("coco_objects.tsv")
 
@@ -45,15 +45,14 @@ def object_names(classes: Iterable[ObjectClass]) -> ObjectNames:
 @cache
 def coco_names() -> ObjectNames:
     columns = ("category", "supercategory", "word", "names", "beside")
-    rows = rows_of(_FILE.name, _FILE.read_text(encoding="utf-8"), *columns)
-    return object_names(_class(row) for row in rows)
-
-
-def _class(row: TsvRow) -> ObjectClass:
-    return ObjectClass(
-        category=row["category"],
-        supercategory=row["supercategory"],
-        word=row["word"],
-        names=frozenset({row["category"], row["word"], *row.names("names")} - {""}),
-        beside=frozenset(row.names("beside")),
+    rows = rows_in(_FILE, *columns)
+    return object_names(
+        ObjectClass(
+            category=row["category"],
+            supercategory=row["supercategory"],
+            word=row["word"],
+            names=frozenset({row["category"], row["word"], *row.names("names")} - {""}),
+            beside=frozenset(row.names("beside")),
+        )
+        for row in rows
     )
