@@ -328,7 +328,9 @@ def rewordings(text: str, choices: Sequence[str] = (), parsed: Parsed | None = N
         exchanged = () if parsed is None else reordered(parsed).texts
         others |= dict.fromkeys(exchanged or ((swapped,) if swapped else ()))
     others.pop(text, None)
-    return tuple(sorted(others, key=lambda other: _distance(text, other)))
+    return tuple(
+        sorted(others, key=lambda other: 1 - SequenceMatcher(None, text.split(), other.split(), autojunk=False).ratio())
+    )
 
 
 def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
@@ -346,10 +348,6 @@ def _with_templates(text: str, choices: Sequence[str]) -> Sequence[str]:
     first, *rest = [_asked_again(reading) for reading in certain]
     common = [other for other in first if all(other in others for others in rest)]
     return [other[0].lower() + other[1:] for other in common] if lower else common
-
-
-def _distance(text: str, other: str) -> float:
-    return 1 - SequenceMatcher(None, text.split(), other.split(), autojunk=False).ratio()
 
 
 def _asked_again(reading: QuestionReading) -> dict[str, None]:

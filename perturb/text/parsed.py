@@ -98,7 +98,15 @@ class Parsed:
             parts += self._put(edit, starts=first in {start for start, _ in self.sentences} or first == 0)
             index = end
         parts += _written(self.tokens[index:])
-        return _agreeing("".join(part for part in parts if part))
+        text = "".join(part for part in parts if part)
+
+        def agreed(match: re.Match[str]) -> str:
+            if match["article"] is None:
+                return ""
+            following = text[match.end() :].replace(_MARK, "")
+            return capitalised_like(match["article"], article(following)) + match["blank"]
+
+        return _EDITED.sub(agreed, text)
 
     def _put(self, edit: Edit, *, starts: bool) -> tuple[str, str]:
         first, end = edit.span
@@ -117,16 +125,6 @@ _EDITED = re.compile(rf"(?:\b(?P<article>an?)(?P<blank>\s+))?{_MARK}", re.IGNORE
 
 def _written(tokens: Sequence[Token]) -> Iterator[str]:
     return (token.text + token.space for token in tokens)
-
-
-def _agreeing(text: str) -> str:
-    def agreed(match: re.Match[str]) -> str:
-        if match["article"] is None:
-            return ""
-        following = text[match.end() :].replace(_MARK, "")
-        return capitalised_like(match["article"], article(following)) + match["blank"]
-
-    return _EDITED.sub(agreed, text)
 
 
 class Parser(Protocol):

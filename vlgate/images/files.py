@@ -106,23 +106,6 @@ def decode(path: Path | str, key: str) -> Image:
     Returns: a PIL image in mode RGB, upright, of at least 1 x 1 pixels.
     """
     path = Path(path)
-    _check_file(path, key)
-    try:
-        with path.open("rb") as stream:
-            return decode_stream(stream, path, key)
-    except PermissionError:
-        raise ImageError(key, f"{path} is not readable", "give read permission to it and its folders") from None
-    except OSError as error:
-        raise ImageError(key, f"{path} cannot be read ({error})", REPLACE) from None
-
-
-def _raise_missing(key: str, looked: Sequence[Path]) -> NoReturn:
-    places = ", ".join(map(str, looked)) or "no folder, because no data folder was given"
-    remedy = "put it there, or skip cases without an image with --missing-images skip"
-    raise MissingImageError(key, f"not found; looked in {places}", remedy)
-
-
-def _check_file(path: Path, key: str) -> None:
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -137,6 +120,19 @@ def _check_file(path: Path, key: str) -> None:
         raise ImageError(key, f"{path} is not a regular file", "put an image file in its place")
     if status.st_size == 0:
         raise ImageError(key, f"{path} is empty", REPLACE)
+    try:
+        with path.open("rb") as stream:
+            return decode_stream(stream, path, key)
+    except PermissionError:
+        raise ImageError(key, f"{path} is not readable", "give read permission to it and its folders") from None
+    except OSError as error:
+        raise ImageError(key, f"{path} cannot be read ({error})", REPLACE) from None
+
+
+def _raise_missing(key: str, looked: Sequence[Path]) -> NoReturn:
+    places = ", ".join(map(str, looked)) or "no folder, because no data folder was given"
+    remedy = "put it there, or skip cases without an image with --missing-images skip"
+    raise MissingImageError(key, f"not found; looked in {places}", remedy)
 
 
 # Images that a file holds as text: data URIs, and the base64 of image files.
