@@ -46,7 +46,8 @@ _LISTS = {
     r"|background|foreground|margin|border|boundary|lower|upper|front|rear|back|most|facing|profile|finger|arrow|engine"
     r"|person|man|woman|one)s?",
     "adverb": r"(?:now|away|here|there|next|in|on|at|behind|besides?|by|above|below|under|before|after|beneath|through"
-    r"|into|onto|over|up|down|off|out|outside|inside|across|against|around|along|near|where|when|as|or wrong|underneath)",
+    r"|into|onto|over|up|down|off|out|outside|inside|across|against|around|along|near|where|when|as|or wrong"
+    r"|underneath)",
 }
 
 

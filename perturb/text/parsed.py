@@ -94,11 +94,11 @@ class Parsed:
             first, end = edit.span
             if not index <= first <= end <= len(self.tokens):
                 raise ValueError(f"span={edit.span!r} overlaps another edit or is not in {self.text!r}")
-            parts += _written(self.tokens[index:first])
+            parts += [token.text + token.space for token in self.tokens[index:first]]
             parts += self._put(edit, starts=first in {start for start, _ in self.sentences} or first == 0)
             index = end
-        parts += _written(self.tokens[index:])
-        text = "".join(part for part in parts if part)
+        parts += [token.text + token.space for token in self.tokens[index:]]
+        text = "".join(parts)
 
         def agreed(match: re.Match[str]) -> str:
             if match["article"] is None:
@@ -121,10 +121,6 @@ class Parsed:
 
 _MARK = "\0"  # before each edited place, until the article before it agrees
 _EDITED = re.compile(rf"(?:\b(?P<article>an?)(?P<blank>\s+))?{_MARK}", re.IGNORECASE)
-
-
-def _written(tokens: Sequence[Token]) -> Iterator[str]:
-    return (token.text + token.space for token in tokens)
 
 
 class Parser(Protocol):

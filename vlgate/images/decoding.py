@@ -185,15 +185,8 @@ def _upright(rgb: Image, image: Image) -> Image:
     from PIL.ExifTags import Base
     from PIL.Image import Transpose
 
-    turns = {
-        2: Transpose.FLIP_LEFT_RIGHT,
-        3: Transpose.ROTATE_180,
-        4: Transpose.FLIP_TOP_BOTTOM,
-        5: Transpose.TRANSPOSE,
-        6: Transpose.ROTATE_270,
-        7: Transpose.TRANSVERSE,
-        8: Transpose.ROTATE_90,
-    }
+    flips = (Transpose.FLIP_LEFT_RIGHT, Transpose.ROTATE_180, Transpose.FLIP_TOP_BOTTOM, Transpose.TRANSPOSE)
+    turns = dict(enumerate((*flips, Transpose.ROTATE_270, Transpose.TRANSVERSE, Transpose.ROTATE_90), 2))
     try:
         with _warnings_set_aside():
             orientation = image.getexif().get(Base.Orientation)
