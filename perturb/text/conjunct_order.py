@@ -207,17 +207,13 @@ def _exchanged(parsed: Parsed, join: int) -> tuple[str, str]:
     if not {tokens[one].tag, tokens[other].tag} <= {"NN", "NNS"}:
         return "", "not two nouns"
     left, right = _span(parsed, one), _span(parsed, other)
-    why = _unlike(parsed, one, other) or _apart(left, join, right)
-    if why or left is None or right is None:
+    if why := _unlike(parsed, one, other):
         return "", why
+    if left is None or right is None or left[1] != join or right[0] != join + 1:
+        return "", "not two noun phrases side by side"
     shared = tokens[left[0]].lower in _ARTICLES and tokens[right[0]].lower not in _ARTICLES
     why = _unclear(parsed, left, right, shared=shared)
     return ("", why) if why else (_put(parsed, (left[0] + shared, left[1]), right), "")
-
-
-def _apart(left: Span | None, join: int, right: Span | None) -> str:
-    near = left is not None and right is not None and left[1] == join and right[0] == join + 1
-    return "" if near else "not two noun phrases side by side"
 
 
 def _unclear(parsed: Parsed, left: Span, right: Span, *, shared: bool) -> str:
