@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from vlgate.fixtures.reader.misreading import centre_only
+from vlgate.fixtures.reader.defects import centre_only
 from vlgate.fixtures.reader.reader import Faculties, Reader
 from vlgate.fixtures.scenes.draw import Drawing
 from vlgate.fixtures.scenes.graph import PlacedObject, graph_of

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from types import MappingProxyType
 
-from vlgate.fixtures.reader.misreading import first_tokens
+from vlgate.fixtures.reader.defects import first_tokens
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.text.grammar import form, lemmas, singular
 from vlgate.perturb.text.rewriting import NUMBER_WORDS
