@@ -256,7 +256,7 @@ class _Features(_Image):
             vectors = self.tools.encoder.encode([*texts[0], *texts[1]])
             shared = vectors[: len(texts[0])] @ vectors[len(texts[0]) :].T > self.rules.alike_features
         for told, lost in ((one, shared.any(axis=1)), (other, shared.any(axis=0))):
-            yield replace(told, features=tuple(compress(told.features, ~lost)))
+            yield replace(told, features=tuple(compress(told.features, np.logical_not(lost).tolist())))
 
     def _sets_of_two(self, a: Told, b: Told) -> Iterator[SentenceSet]:
         choices = list(product(permutations(a.features, 2), permutations(b.features, 2)))

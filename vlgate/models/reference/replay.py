@@ -183,7 +183,8 @@ class Replay:
     def __init__(self, file: Path, replies: Replies, fingerprint: str) -> None:
         self._file = file
         by_image = ("scores", "accepted", "answers", "compared")
-        self._replies = replace(replies, **{name: _also_by_key(getattr(replies, name)) for name in by_image})
+        by_key: dict[str, Any] = {name: _also_by_key(getattr(replies, name)) for name in by_image}
+        self._replies = replace(replies, **by_key)
         self.fingerprint = fingerprint
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
