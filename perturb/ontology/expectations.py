@@ -41,7 +41,7 @@ class Expectations:
     stands: tuple[tuple[Words, Words, Words], ...]  # where things can be: relations, their names, the landmarks
     contrasts: tuple[Words, ...]  # persons that may be offered beside each other
     shades: tuple[Words, ...]  # attributes that shade into each other
-    clashes: tuple[Words, ...]  # attributes of which a thing has one at most
+    clashes: tuple[Words, ...]  # attributes that exclude each other
     grounds: Words  # places and what everything stands on
     movable: Words  # what ``grounds`` are not told apart by
     body: Words  # parts of bodies

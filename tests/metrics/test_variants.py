@@ -154,7 +154,7 @@ def test_a_missing_score_is_an_error(variant, task, width):
 
 
 def test_a_variant_does_not_apply_unless_asked_for_and_not_to_other_tasks():
-    for off in ([], ["valse_all"]):  # a way to read a benchmark is no variant
+    for off in ([], ["valse_all"]):  # a way to read a benchmark is not a variant
         assert measures(off, "valse/existence", Evidence(scores=np.zeros((1, 2)))) == {}
         assert names(off, "valse/existence") == ()
     assert measures(VARIANTS, "winoground/all", Evidence(scores=np.zeros((1, 4)))) == {}

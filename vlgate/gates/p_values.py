@@ -36,7 +36,7 @@ def tail(gate: Gate, at: Callable[[float], Metric | Difference]) -> float:
 
 
 def exact(gate: Gate, metric: Metric) -> float:
-    """The one-sided p-value of the binomial test of a share beyond a threshold; 0 for a metric that is no share."""
+    """The one-sided p-value of the binomial test of a share beyond a threshold; 0 for a metric that is not a share."""
     # The share is taken to be of as many independent cases as its interval is worth, as by Korn and Graubard (1998,
     # Survey Methodology 24) for clustered ones.
     if gate.metric in _NOT_SHARES:

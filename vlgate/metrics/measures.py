@@ -61,7 +61,7 @@ def of_ties(tied: NDArray[np.bool_]) -> dict[str, FloatArray]:
 
 
 def wins(better: FloatArray, worse: FloatArray, ties: Ties = "strict") -> FloatArray:
-    """Return 1.0 where ``better`` is above ``worse``, shape (n,), 0.0 where it is below, and what a tie counts."""
+    """Return 1.0 if ``better`` is above ``worse``, shape (n,), 0.0 if it is below, and what a tie counts."""
     if bool(np.isnan(better).any() or np.isnan(worse).any()):
         raise ValueError("a score is NaN: expected numbers; leave out the cases without a score, which are unscored")
     return np.where(better == worse, _TIE[ties], (better > worse).astype(np.float64))

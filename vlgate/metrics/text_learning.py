@@ -279,7 +279,7 @@ def compared(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
 
 def rule_above(wins: FloatArray, guess: FloatArray, known: FloatArray) -> int | None:
     """Return the rule that is surely above chance and clearly better than what is known; None if there is none."""
-    # ``wins``, shape (n, rules), is what each rule gets right of each case, where a tie counts what guessing gives;
+    # ``wins``, shape (n, rules), is what each rule gets right of each case; a tie counts what guessing gives;
     # ``known``, shape (n,), what the classifier gets right that it may replace.
     if not len(wins):
         return None

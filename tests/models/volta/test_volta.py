@@ -46,7 +46,7 @@ def test_scores_are_one_number_per_pair(model):
 
 
 def by_hand(reference, pairs=tiny.PAIRS, **options):
-    """The logits of a slow reference, one row a pair."""
+    """The logits of a slow reference, a row for each pair."""
     seen = [tiny.regions_of(pair.image.key) for pair in pairs]
     return [
         reference.logits(tiny.ids_of(pair.text), one.features, one.boxes, **options)

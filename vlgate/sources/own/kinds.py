@@ -166,7 +166,7 @@ def by_shape(record: Record, find: Find) -> Asked:
 
 
 def sentence_set(record: Record, find: Find) -> Asked:
-    """Two true sentences and two false ones, or one if ``false`` is no list."""
+    """Two true sentences and two false ones, or one if ``false`` is not a list."""
     true = record.texts("true", 2)
     false = (record.text("false"),) if type(record.fields.get("false")) is str else record.texts("false", 2)
     refuse_same(record, "a true and a false sentence are", true, false)

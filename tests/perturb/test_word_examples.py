@@ -1,4 +1,4 @@
-"""What single functions say of plain words: one call a line, in ``examples.tsv``."""
+"""What single functions say of plain words: calls in the lines of ``examples.tsv``."""
 
 import importlib
 from pathlib import Path
