@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import combinations
 
 from vlgate.judging.announced import announced, announced_lines, conclusions, first_sentence, own_turn, without_reasons
 from vlgate.judging.labels import MARK, labels_of, listed_aliases, mark_capitals, replace_labels
@@ -117,12 +118,7 @@ def read_answer(reply: str, choices: Sequence[str], *, aliases: Sequence[str] = 
 def told_apart_by_the_letter(choices: Sequence[str]) -> list[tuple[str, str]]:
     """Return the pairs of choices that only a reply to the letter tells apart: in sentences they are the same words."""
     words = [(choice, _words(choice)) for choice in choices]
-    return [
-        (first, second)
-        for place, (first, one) in enumerate(words)
-        for second, other in words[place + 1 :]
-        if one == other
-    ]
+    return [(first, second) for (first, one), (second, other) in combinations(words, 2) if one == other]
 
 
 class _ChoiceParser:

@@ -127,7 +127,7 @@ class Columns:
     """The n judged cases of one task as arrays: ``scores`` and ``accepted`` of shape (n, k), the rest of shape (n,).
 
     A fact that a verdict does not have is NaN, and so are the scores behind the last one of a case that has fewer than
-    others. ``images`` numbers their clusters, and ``groups`` their groups by metric; see ``metrics.grouped``.
+    others. ``images`` numbers their clusters, and ``groups`` their groups by metric; see ``measures.group_codes``.
     """
 
     shape: Shape

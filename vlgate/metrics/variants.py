@@ -28,7 +28,7 @@ class Evidence:
     ``scores``, shape (n, k), are the match scores. ``answers``, shape (n, k), are the answers to the questions of each
     case as the model gave them, None for a tie between choices, and ``truths``, of the same shape, the right answers.
     ``files``, shape (n,), is the file that each case was read from, in the order in which the task reads its files.
-    ``groups`` numbers the groups of the cases by metric; see ``metrics.grouped``.
+    ``groups`` numbers the groups of the cases by metric; see ``measures.group_codes``.
     """
 
     scores: FloatArray = field(default_factory=lambda: np.empty((0, 0)))

@@ -7,7 +7,7 @@ Each question is asked twice, with the candidates in two orders, and the two req
 - ``image_choice``: the image of the text, a choice among all, in a random order, and in that order rotated by half;
 - ``question_quad``, ``twin_questions``: each question about an image, beside the other image of the case.
 
-The ids, tags, shapes and metrics of the tasks stay. ``vlgate.judging.readings`` says what the replies come to.
+The ids, tags, shapes and metrics of the tasks stay. ``vlgate.judging.verdicts`` says what the replies come to.
 """
 
 from __future__ import annotations
