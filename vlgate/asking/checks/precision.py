@@ -50,8 +50,8 @@ def check_precision(
         f"cases; scores differ by at most {largest:.3g}"
     )
     why += "; use plain float32 if a figure is close to its threshold" if changed else ""
-    n, share, outcome = len(both), 1 - len(changed) / len(both), "suspect" if changed else "ok"
-    return Check(name=NAME, outcome=outcome, why=why, n=n, share=share, largest=largest)
+    n, share = len(both), 1 - len(changed) / len(both)
+    return Check(name=NAME, outcome="suspect" if changed else "ok", why=why, n=n, share=share, largest=largest)
 
 
 def drawn(tasks: Sequence[Task], ties: Ties, seed: int) -> list[Batch]:
