@@ -207,7 +207,7 @@ def test_choices_that_are_one_label_tie(tmp_path, best, reply):
 
 @pytest.fixture
 def seen(monkeypatch):
-    """The scores of the choices of each call of a BLIP."""
+    """The scores of the choices of each call of a BLIP; a load makes one, too."""
     kept, best = [], blip.best
     monkeypatch.setattr(blip, "best", lambda offered, scores: kept.append(scores) or best(offered, scores))
     return kept
@@ -215,6 +215,7 @@ def seen(monkeypatch):
 
 def test_choices_with_the_same_tokens_tie_whatever_the_other_choices(tmp_path, seen):
     model = saved("blip_vqa", tmp_path)
+    seen.clear()
     alike = Ask(image=asks()[0].image, question=QUESTIONS[0], choices=("Red", "blue", "red"))
     rows = []
     network(model).text_decoder.register_forward_pre_hook(
@@ -342,6 +343,7 @@ def test_blip_begins_a_question_as_its_authors_do_or_as_the_library_does(tmp_pat
     options = ("", "?first=enc", "?mode=restricted&first=cls")
     default, own, plain = (of("blip_vqa", f"{tmp_path}{option}", tmp_path) for option in options)
     starts = []
+    seen.clear()
     for model in (default, own, plain):
         network(model).text_encoder.register_forward_pre_hook(
             lambda _, __, given: starts.append(given["input_ids"][:, 0].tolist()), with_kwargs=True
@@ -363,6 +365,7 @@ def test_it_is_loaded_by_its_name(name, folder, tmp_path, model):
 def test_a_questions_padding_is_hidden_from_the_decoder(tmp_path, seen, monkeypatch):
     """With the mask of transformers alone, a choice's likelihood would depend on the other questions of the batch."""
     model = saved("blip_vqa", tmp_path)
+    seen.clear()
     model.answer(asks())
     together = seen.pop()
     for ask in asks():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vlgate.asking.checks.check import Check, CheckOutcome
+from vlgate.asking.checks.check import Check
 from vlgate.judging.verdicts import judge
 from vlgate.metrics.stats import wilson
 from vlgate.seeds import generator
@@ -50,9 +50,8 @@ def check_precision(
         f"cases; scores differ by at most {largest:.3g}"
     )
     why += "; use plain float32 if a figure is close to its threshold" if changed else ""
-    outcome: CheckOutcome = "suspect" if changed else "ok"
-    share = 1 - len(changed) / len(both)
-    return Check(name=NAME, outcome=outcome, why=why, n=len(both), share=share, largest=largest)
+    n, share = len(both), 1 - len(changed) / len(both)
+    return Check(name=NAME, outcome="suspect" if changed else "ok", why=why, n=n, share=share, largest=largest)
 
 
 def drawn(tasks: Sequence[Task], ties: Ties, seed: int) -> list[Batch]:

@@ -182,9 +182,9 @@ class Replay:
 
     def __init__(self, file: Path, replies: Replies, fingerprint: str) -> None:
         self._file = file
-        by_image = ("scores", "accepted", "answers", "compared")
-        by_key: dict[str, Any] = {name: _also_by_key(getattr(replies, name)) for name in by_image}
-        self._replies = replace(replies, **by_key)
+        names = ("scores", "accepted", "answers", "compared")
+        by_image: dict[str, Any] = {name: _also_by_key(getattr(replies, name)) for name in names}
+        self._replies = replace(replies, **by_image)
         self.fingerprint = fingerprint
 
     def match(self, pairs: Sequence[Match]) -> FloatArray:
