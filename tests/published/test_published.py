@@ -139,27 +139,6 @@ def test_a_slice_has_its_own_figures():
     assert beside("winoground/all", "group", "collapsed_tag=Nothing") == ()
 
 
-def test_a_misprint_is_given_with_its_correction():
-    values = {
-        (target, metric, figure.model): figure.value
-        for target, metric in [
-            ("valse/existence", "acc"),
-            ("valse/counting-adversarial", "acc"),
-            ("carets/negation-dir", "cons"),
-            ("carets/antonym-dir", "cons"),
-            ("carets/antonym-dir", "acc"),
-            ("bla/active-passive", "sen_acc"),
-        ]
-        for figure in beside(target, metric)
-    }
-    assert values["valse/existence", "acc", "ViLBERT"] == 0.524
-    assert values["valse/counting-adversarial", "acc", "LXMERT"] == 0.494
-    assert values["carets/negation-dir", "cons", "LXMERT"] == 0.2811
-    assert values["carets/antonym-dir", "cons", "LXMERT"] == 0.7112
-    assert values["carets/antonym-dir", "acc", "LXMERT (augmented)"] == 0.85
-    assert values["bla/active-passive", "sen_acc", "CLIP"] == 0.5008
-
-
 def test_the_number_of_cases_is_given_where_the_file_has_it():
     [figure] = beside("pope/coco-random", "accuracy")
     assert (figure.model, figure.value, figure.cases) == ("LLaVA-1.5", 0.8804, 2910)
@@ -231,9 +210,8 @@ def test_every_table_has_figures_for_its_main_metrics():
     assert beside("vl-checklist/relation/spatial/vg", "acc_r")
 
 
-def test_the_values_are_fractions_and_the_notes_short():
+def test_the_notes_are_short():
     for figure in figures():
-        assert figure.unit == "count" or 0 <= figure.value <= 1
         assert len(figure.note) < 320
 
 

@@ -28,10 +28,9 @@ _FILES = ("report.html", "summary.md", "metrics.json")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracked:
     name: str
-    # ``<task>/<metric>`` with its interval, ``.low`` and ``.high``, ``.n``, ``.chance`` and ``.blind``, and the counts
-    # of the gates; the model, the decision about the release and that of each gate.
+    # ``<task>/<metric>`` with its ``.low``, ``.high``, ``.n``, ``.chance`` and ``.blind``, and the counts of the gates.
     numbers: Mapping[str, float]
-    words: Mapping[str, str]
+    words: Mapping[str, str]  # the model, the decision about the release and that of each gate
     files: tuple[Path, ...]
 
 
