@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from builders import noise
 from dual_checkpoints import KINDS, save
 from held_network import network
 from huggingface_hub import constants
@@ -55,13 +56,12 @@ def models(folders):
     return {kind: encoders.build(str(folder), folder=folder) for kind, folder in folders.items()}
 
 
-def drawn(number):
-    pixels = np.random.default_rng(number).integers(0, 256, (30 + 9 * (number % 5), 50, 3), dtype=np.uint8)
-    return Image.fromarray(pixels)
-
-
 def images(count=6):
-    return [LazyImage(key=f"p{number}", load=lambda number=number: drawn(number)) for number in range(count)]
+    return [noise(number, (30 + 9 * (number % 5), 50)) for number in range(count)]
+
+
+def drawn(number):
+    return images(number + 1)[number].load()
 
 
 def refused(family, weights, folder, *, by_check=True):

@@ -8,16 +8,15 @@ import pytest
 import tokenizers
 import torch
 import transformers
+from builders import noise
 from held_network import network
 from huggingface_hub import constants
-from PIL import Image
 from safetensors.torch import save_file
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import check, load
 from vlgate.models.dual.open_clip import OpenClip
 from vlgate.models.dual.open_clip_parts import preprocessing
-from vlgate.types import LazyImage
 
 ARCH = "tiny-clip-for-tests"
 CONFIG = {
@@ -41,13 +40,12 @@ def architecture(tmp_path_factory):
     factory._MODEL_CONFIGS.pop(ARCH)
 
 
-def drawn(number):
-    pixels = np.random.default_rng(number).integers(0, 256, (40 + number % 7, 50, 3), dtype=np.uint8)
-    return Image.fromarray(pixels)
-
-
 def images(count=9):
-    return [LazyImage(key=f"p{number}", load=lambda number=number: drawn(number)) for number in range(count)]
+    return [noise(number, (40 + number % 7, 50)) for number in range(count)]
+
+
+def drawn(number):
+    return images(number + 1)[number].load()
 
 
 TEXTS = [f"a {colour} {thing}" for colour in ("red", "blue") for thing in ("cat", "dog", "tree on the hill")]

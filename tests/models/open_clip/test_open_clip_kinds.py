@@ -9,15 +9,15 @@ import pytest
 import tokenizers
 import torch
 import transformers
+from builders import noise
 from held_network import network
 from huggingface_hub import constants
-from PIL import Image
 from safetensors.torch import load_file, save_file
 
 from vlgate.errors import ModelLoadError
 from vlgate.models import load
 from vlgate.models.dual.open_clip_weights import shapes
-from vlgate.types import DualEncoder, LazyImage, Match
+from vlgate.types import DualEncoder, Match
 
 WORDS = ["a", "red", "blue", "dog", "cat", "on", "tree"]
 TEXTS = ["a red dog", "a blue cat on a tree", "Dog", "", "tree " * 30, "a tree"]
@@ -101,12 +101,12 @@ def models(folders):
     return {kind: build(folder) for kind, folder in folders.items()}
 
 
-def drawn(number):
-    return Image.fromarray(np.random.default_rng(number).integers(0, 256, (40 + number, 50, 3), dtype=np.uint8))
-
-
 def images(count=4):
-    return [LazyImage(key=str(number), load=lambda number=number: drawn(number)) for number in range(count)]
+    return [noise(number, (40 + number, 50)) for number in range(count)]
+
+
+def drawn(number):
+    return images(number + 1)[number].load()
 
 
 def refused(weights, folder):

@@ -17,5 +17,5 @@ def _modules(held):
         for argument in held.args:
             yield from _modules(argument)
     elif type(held).__module__.startswith("vlgate.models."):
-        for value in vars(held).values():
+        for value in getattr(held, "__dict__", {}).values():
             yield from _modules(value)

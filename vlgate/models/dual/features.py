@@ -101,7 +101,9 @@ def apart(full: torch.Tensor, cut: Callable[[], torch.Tensor]) -> float | str:
     return f"without it, the features of {len(full)} texts differ by {largest:.1g}"
 
 
-def told(found: float | str) -> str:
-    if isinstance(found, str):
-        return f"texts are read with their padding: {found}"
-    return f"texts are read without their padding, which changes those of {len(TRIED)} texts by at most {found:.1g}"
+def told(difference: float | str) -> str:
+    if isinstance(difference, str):
+        return f"texts are read with their padding: {difference}"
+    return (
+        f"texts are read without their padding, which changes those of {len(TRIED)} texts by at most {difference:.1g}"
+    )

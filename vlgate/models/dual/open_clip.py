@@ -71,9 +71,9 @@ class OpenClip(CosineModel):
         padding = int(self._tokenizer([""])[0, -1])
         full = self._encoded(tokens)
         rows = zip(tokens, self._lengths(tokens, padding), strict=True)
-        found = apart(full, lambda: torch.cat([self._encoded(row[None, :length]) for row, length in rows]))
-        self.reading = told(found)
-        self._padding = None if isinstance(found, str) else padding
+        difference = apart(full, lambda: torch.cat([self._encoded(row[None, :length]) for row, length in rows]))
+        self.reading = told(difference)
+        self._padding = None if isinstance(difference, str) else padding
 
     def _lengths(self, tokens: torch.Tensor, padding: int) -> list[int]:
         import torch
@@ -169,8 +169,8 @@ def _cut_off(tokenizer: Any, texts: Sequence[str], tokens: torch.Tensor) -> list
 
 
 def _differ(wide: torch.Tensor, tokens: torch.Tensor, length: int) -> list[bool]:
-    found: list[bool] = (wide[:, :length] != tokens[:, :length]).any(dim=1).tolist()
-    return found
+    differ: list[bool] = (wide[:, :length] != tokens[:, :length]).any(dim=1).tolist()
+    return differ
 
 
 def check(weights: str, folder: Path) -> None:

@@ -40,9 +40,9 @@ def can_be_found(module: str, folder: Path) -> bool:
 def import_target(target: str, what: str) -> Callable[..., object]:
     """Import the callable that ``module:name`` names; ``name`` may have dots."""
     module, _, path = target.partition(":")
-    found: object
+    named: object
     try:
-        found = importlib.import_module(module)
+        named = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
             why = f"there is no module {error.name!r}; start in the folder that contains it, or install its package"
@@ -55,14 +55,14 @@ def import_target(target: str, what: str) -> Callable[..., object]:
     except BaseException as error:
         raise ModelLoadError(f"{what}: importing {module!r} raised {described(error)}") from error
     for name in path.split("."):
-        if not hasattr(found, name):
-            known = [other for other in dir(found) if not other.startswith("_")]
+        if not hasattr(named, name):
+            known = [other for other in dir(named) if not other.startswith("_")]
             raise ModelLoadError(f"{what}: {module!r} has no {path!r}; {nearest(name, known)}")
-        found = getattr(found, name)
-    if not callable(found):
-        problem = f"{target!r} is of type {type(found).__name__}, which cannot be called"
+        named = getattr(named, name)
+    if not callable(named):
+        problem = f"{target!r} is of type {type(named).__name__}, which cannot be called"
         raise ModelLoadError(f"{what}: {problem}; name a function that returns the model, or its class")
-    return found
+    return named
 
 
 def named_arguments(

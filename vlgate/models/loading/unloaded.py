@@ -121,23 +121,23 @@ class Unloaded:
 
     @property
     def cut_texts(self) -> AbstractSet[str]:
-        found: AbstractSet[str] = getattr(self._model, "cut_texts", frozenset())
-        return found
+        texts: AbstractSet[str] = getattr(self._model, "cut_texts", frozenset())
+        return texts
 
     @property
     def neither(self) -> AbstractSet[Match]:
-        found: AbstractSet[Match] = getattr(self._model, "neither", frozenset())
-        return found
+        unsure: AbstractSet[Match] = getattr(self._model, "neither", frozenset())
+        return unsure
 
     def load(self) -> Any:
         if self._model is None:
-            found = self._build()
-            if found.fingerprint != self._face.fingerprint:
+            loaded = self._build()
+            if loaded.fingerprint != self._face.fingerprint:
                 raise ModelLoadError(
                     f"model={self._face.name!r}: it is not the one that the cache holds replies of, although its files "
                     "are the same; run again with --cache=off, and report this"
                 )
-            self._model = found.model
+            self._model = loaded.model
         return self._model
 
 

@@ -117,10 +117,10 @@ def _texts(item: object) -> Iterator[str]:
 
 
 def versions() -> dict[str, str]:
-    found = {"vlgate": __version__, "Python": platform.python_version()}
+    versions_here = {"vlgate": __version__, "Python": platform.python_version()}
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            versions_here[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions_here

@@ -113,29 +113,29 @@ class Seat:
     threads: int
 
 
-def seats(found: Sequence[Node], device: str, environment: Mapping[str, str] | None = None) -> tuple[Seat, ...]:
+def seats(living: Sequence[Node], device: str, environment: Mapping[str, str] | None = None) -> tuple[Seat, ...]:
     """Return a seat for an actor on each GPU or, without GPUs, on each node that has CPUs.
 
     >>> [seat.threads for seat in seats([Node(id="a", name="a", cpus=16, gpus=4)], "auto", {})]
     [4, 4, 4, 4]
     """
-    gpus = sum(node.gpus for node in found)
+    gpus = sum(node.gpus for node in living)
     if device not in {"auto", "cpu", "cuda"}:
         raise OptionError(
             f"--device={device}: with --ray, Ray chooses the GPU of each actor; expected auto, cpu or cuda"
         )
     if device == "cuda" and not gpus:
-        raise OptionError(f"--device=cuda: the cluster has {len(found)} nodes and no GPU; expected auto or cpu")
+        raise OptionError(f"--device=cuda: the cluster has {len(living)} nodes and no GPU; expected auto or cpu")
     given = (os.environ if environment is None else environment).get("OMP_NUM_THREADS", "")
     fixed = int(given) if given.isdecimal() and int(given) else 0
     if gpus and device != "cpu":
         made = [
             Seat(node=node, cpus=min(1, node.cpus), gpus=1, threads=fixed or max(1, node.cpus // node.gpus))
-            for node in found
+            for node in living
             for _ in range(node.gpus)
         ]
     else:
-        made = [Seat(node=node, cpus=node.cpus, gpus=0, threads=fixed or node.cpus) for node in found if node.cpus]
+        made = [Seat(node=node, cpus=node.cpus, gpus=0, threads=fixed or node.cpus) for node in living if node.cpus]
     if not made:
-        raise OptionError(f"--ray: the cluster has {len(found)} nodes, and none of them has CPUs or GPUs to give away")
+        raise OptionError(f"--ray: the cluster has {len(living)} nodes, and none of them has CPUs or GPUs to give away")
     return tuple(made)

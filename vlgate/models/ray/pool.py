@@ -153,71 +153,71 @@ class Pool:
 
         self._closing = True
         self._waiting.close()
-        for one in self._seated:
-            ray.kill(one.actor)
+        for seated in self._seated:
+            ray.kill(seated.actor)
         for thread in self._threads:
             thread.join(timeout=_NET)
 
-    def _serve(self, one: Seated) -> None:
+    def _serve(self, seated: Seated) -> None:
         for _ in range(1 if self.limit else DEPTH):  # with a limit a call must not wait for another one
-            thread = Thread(target=self._give, args=(one,), daemon=True, name=f"vlgate-{one.seat.node.name}")
+            thread = Thread(target=self._give, args=(seated,), daemon=True, name=f"vlgate-{seated.seat.node.name}")
             self._threads.append(thread)
             thread.start()
 
-    def _give(self, one: Seated) -> None:
+    def _give(self, seated: Seated) -> None:
         import ray
 
-        while one.alive and (taken := self._waiting.take()) is not None:
+        while seated.alive and (taken := self._waiting.take()) is not None:
             number, work = taken
             try:
-                outcome = self._asked(one, work)
+                outcome = self._asked(seated, work)
             except ray.exceptions.GetTimeoutError:
-                self._late(one, work)
+                self._late(seated, work)
             except (ray.exceptions.RayTaskError, ray.exceptions.RaySystemError) as error:
-                why = f"{work.call.called}() cannot be called on the node {one.seat.node.name}: {one_line(error)}"
+                why = f"{work.call.called}() cannot be called on the node {seated.seat.node.name}: {one_line(error)}"
                 work.future.set_exception(ModelReplyError(why))
             except ray.exceptions.RayError as error:
-                self._lost(one, number, work, error)
+                self._lost(seated, number, work, error)
             except BaseException as error:  # noqa: BLE001  # whoever waits for the work raises it
                 work.future.set_exception(error)
             else:
                 work.future.set_result(outcome)
 
-    def _asked(self, one: Seated, work: Work) -> Replied | TooLarge:
-        outcome = self._sent(one, work)
+    def _asked(self, seated: Seated, work: Work) -> Replied | TooLarge:
+        outcome = self._sent(seated, work)
         if isinstance(outcome, NotHere):
-            self._apart.add(one.seat.node.id)
-            outcome = self._sent(one, work)
+            self._apart.add(seated.seat.node.id)
+            outcome = self._sent(seated, work)
         if isinstance(outcome, NotHere):
             raise ModelReplyError(f"{outcome.file} changed while it was read")
         if isinstance(outcome, Failed):
-            raise messages.raised(outcome, one.seat.node.name)
+            raise messages.raised(outcome, seated.seat.node.name)
         if isinstance(outcome, Replied):
             messages.note(work.items, outcome.digests)
         return outcome
 
-    def _sent(self, one: Seated, work: Work, *, all_by_pixels: bool = False) -> Outcome:
+    def _sent(self, seated: Seated, work: Work, *, all_by_pixels: bool = False) -> Outcome:
         import ray
 
-        by_pixels = one.seat.node.id in self._apart
+        by_pixels = seated.seat.node.id in self._apart
         wired = self._images.wired(work.items, by_pixels=by_pixels, all_by_pixels=all_by_pixels)
         self.calls += 1
         try:
-            reference = one.actor.ask.remote(work.call, wired.items, wired.files, *wired.pixels)
+            reference = seated.actor.ask.remote(work.call, wired.items, wired.files, *wired.pixels)
         except TypeError:  # a load that cannot be pickled
             if all_by_pixels:
                 raise
-            return self._sent(one, work, all_by_pixels=True)
+            return self._sent(seated, work, all_by_pixels=True)
         outcome: Outcome = ray.get(reference, timeout=self.limit and self.limit + _NET)
         return outcome
 
-    def _lost(self, one: Seated, number: int, work: Work, error: Exception) -> None:
+    def _lost(self, seated: Seated, number: int, work: Work, error: Exception) -> None:
         """An actor ended: give its work to another one, and put an actor in its place."""
-        name = one.seat.node.name
+        name = seated.seat.node.name
         with self._lock:
-            first, one.alive = one.alive, False
-            if first and one in self._seated:
-                self._seated.remove(one)
+            first, seated.alive = seated.alive, False
+            if first and seated in self._seated:
+                self._seated.remove(seated)
         work.lost.append(name)
         if len(work.lost) >= LOSSES:
             ended = (
@@ -229,36 +229,36 @@ class Pool:
             self.retried += 1
             self._waiting.put(work, number)
         if first and not self._closing:
-            self._replace(one, work)
+            self._replace(seated, work)
 
-    def _replace(self, one: Seated, work: Work) -> None:
-        found = None
-        if one.generation < _AGAIN:
+    def _replace(self, seated: Seated, work: Work) -> None:
+        successor = None
+        if seated.generation < _AGAIN:
             try:
-                found = seat_again(one, self.wanted)
-                if found is not None and self.surface is not None:
-                    check_alike([found], self.surface)
+                successor = seat_again(seated, self.wanted)
+                if successor is not None and self.surface is not None:
+                    check_alike([successor], self.surface)
             except Exception as error:  # noqa: BLE001  # whoever waits for work raises it
                 self._waiting.close(str(error))
                 return
-        if found is not None:
-            self._seated.append(found)
-            self._serve(found)
+        if successor is not None:
+            self._seated.append(successor)
+            self._serve(successor)
         elif not self._seated:
-            last = f"the last one on {one.seat.node.name} during {work.call.called}() of {len(work.items)} requests"
+            last = f"the last one on {seated.seat.node.name} during {work.call.called}() of {len(work.items)} requests"
             ended = f"all {len(self.seats)} actors of the cluster ended, {last}"
             self._waiting.close(f"{ended}; see Ray's logs, and start the run again")
 
-    def _late(self, one: Seated, work: Work) -> None:
+    def _late(self, seated: Seated, work: Work) -> None:
         import ray
 
         what = f"{work.call.called}() of {len(work.items)} requests did not return within {self.limit:g} s"
         remedy = "allow more with --call-timeout, ask less at once with --batch-size, or correct the model"
-        why = f"{what} on the node {one.seat.node.name}; {remedy}"
+        why = f"{what} on the node {seated.seat.node.name}; {remedy}"
         self._waiting.close(why)
         work.future.set_exception(ClusterEndedError(why))
-        one.alive = False
-        ray.kill(one.actor)
+        seated.alive = False
+        ray.kill(seated.actor)
 
 
 class RemoteModel:

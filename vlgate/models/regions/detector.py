@@ -76,7 +76,7 @@ def detect(
     order = sorted(
         range(len(images)), key=lambda place: resized_size((images[place].height, images[place].width), config)
     )
-    found: dict[int, Regions | None] = {}
+    regions: dict[int, Regions | None] = {}
     # Keep a GPU's convolutions from rounding to 10 bits (TF32): small differences decide which boxes are kept. Pass
     # the other settings on: flags() switches off those it is not given, cuDNN itself included.
     settings = {"enabled": cudnn.enabled, "benchmark": cudnn.benchmark, "deterministic": cudnn.deterministic}
@@ -88,8 +88,8 @@ def detect(
             boxes = proposals(network.proposal_generator, config, features, places, sizes)
             heads = predicted(network.roi_heads, config, features, boxes)
             for place, head, proposed, size in zip(some, heads, boxes, sizes, strict=True):
-                found[place] = kept(config, head, proposed, size)
-    return [found[place] for place in range(len(images))]
+                regions[place] = kept(config, head, proposed, size)
+    return [regions[place] for place in range(len(images))]
 
 
 PUBLISHED = "unc-nlp/frcnn-vg-finetuned"

@@ -126,7 +126,6 @@ class FeatureFile(RegionSource):
             lacking=f"{path} has no regions of {{keys}}, but of {len(self._names):,} others; make them with vlgate "
             "features, or leave out regions=FILE: images perturbed during the run (with #) are in no file",
         )
-
         key = next(iter(records.keys()), None)
         if key is None:
             raise ModelLoadError(f"{path}: holds no image; {AGAIN}")

@@ -89,8 +89,8 @@ class Names:
         there = [other for other in alike if where.endswith(f"/{other}")]
         may_be = [other for other in alike if _may_be(key, other)]
         exact = [other for other in may_be if bare_name(other) == bare_name(key)]
-        found = there or exact or may_be
-        return found[0] if len(found) == 1 else None
+        matches = there or exact or may_be
+        return matches[0] if len(matches) == 1 else None
 
 
 def _may_be(key: str, other: str) -> bool:

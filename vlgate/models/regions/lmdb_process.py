@@ -31,10 +31,10 @@ def main(path: str, *, folder: bool) -> None:
     for line in sys.stdin:
         try:
             with opened.begin(buffers=True) as read:
-                found = read.get(bytes.fromhex(line))
-                if found is not None and len(found) > LARGEST:
-                    raise ValueError(f"the entry claims {len(found):,} bytes")  # noqa: TRY301
-                _send(b"0" if found is None else b"+", b"" if found is None else bytes(found))
+                content = read.get(bytes.fromhex(line))
+                if content is not None and len(content) > LARGEST:
+                    raise ValueError(f"the entry claims {len(content):,} bytes")  # noqa: TRY301
+                _send(b"0" if content is None else b"+", b"" if content is None else bytes(content))
         except (lmdb.Error, ValueError) as error:
             _send(b"-", str(error).encode())
 

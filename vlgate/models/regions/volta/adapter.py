@@ -94,9 +94,11 @@ class Volta(RegionModel):
         import torch
 
         tokens, cut = self._inputs.tokens([pair.text for pair in pairs])
-        found = self._inputs.regions([pair.image for pair in pairs])
+        regions = self._inputs.regions([pair.image for pair in pairs])
         with torch.inference_mode():
-            features, locations, there = with_overall(self._config, found.features, found.boxes, found.mask.bool())
+            features, locations, there = with_overall(
+                self._config, regions.features, regions.boxes, regions.mask.bool()
+            )
             seen = Seen(
                 ids=tokens["input_ids"],
                 words=tokens["attention_mask"].bool(),

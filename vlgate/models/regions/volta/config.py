@@ -250,22 +250,22 @@ def shapes(config: Config) -> dict[str, Shape]:
     if config.task_tokens:
         text["task_embeddings.weight"] = (config.task_tokens, width)
     own = "bert.v_embeddings." if config.embeddings in ("vilbert", "lxmert") else "bert.embeddings."
-    found: dict[str, Shape] = {f"bert.embeddings.{name}": shape for name, shape in text.items()}
-    found |= _norm("bert.embeddings.LayerNorm", width)
-    found |= {own + name: shape for name, shape in _of_regions(config).items()}
-    found |= _linear("bert.t_pooler.dense", width, config.pooled)
+    named: dict[str, Shape] = {f"bert.embeddings.{name}": shape for name, shape in text.items()}
+    named |= _norm("bert.embeddings.LayerNorm", width)
+    named |= {own + name: shape for name, shape in _of_regions(config).items()}
+    named |= _linear("bert.t_pooler.dense", width, config.pooled)
     if config.fusion != "text":
-        found |= _linear("bert.v_pooler.dense", config.vision_width, config.pooled)
-    found |= _linear(config.head, config.pooled, 2 if config.head == ALIGNMENT else 1)
+        named |= _linear("bert.v_pooler.dense", config.vision_width, config.pooled)
+    named |= _linear(config.head, config.pooled, 2 if config.head == ALIGNMENT else 1)
     for place, sublayer in enumerate(config.sublayers):
         for name, shape in _sublayer_names(sublayer).items():
-            found[f"bert.encoder.layer.{place}.{name}"] = shape
-    return found
+            named[f"bert.encoder.layer.{place}.{name}"] = shape
+    return named
 
 
 def aliases(config: Config) -> dict[str, str]:
     """Return the second names under which a checkpoint may hold a shared weight, each with the first name."""
-    found = {
+    first_names = {
         f"bert.encoder.layer.{place}.{name.replace('.', '.v_', 1)}": f"bert.encoder.layer.{place}.{name}"
         for place, sublayer in enumerate(config.sublayers)
         if sublayer.shared
@@ -273,12 +273,12 @@ def aliases(config: Config) -> dict[str, str]:
     }
     if config.embeddings == "uniter":  # VOLTA's older checkpoints of UNITER have no second name for the token types
         types = "token_type_embeddings.weight"
-        found[f"bert.embeddings.image_{types}"] = f"bert.embeddings.{types}"
-    return found
+        first_names[f"bert.embeddings.image_{types}"] = f"bert.embeddings.{types}"
+    return first_names
 
 
 def _sublayer_names(sublayer: Sublayer) -> dict[str, Shape]:
-    found: dict[str, Shape] = {}
+    named: dict[str, Shape] = {}
     for side, stream in sublayer.sides.items():
         p, width, inner = sublayer.prefix(side), stream.width, stream.inner
         if sublayer.attends:
@@ -287,9 +287,9 @@ def _sublayer_names(sublayer: Sublayer) -> dict[str, Shape]:
         else:
             into, out = [f"intermediate.{p}dense"], "output"
         for name in into:
-            found |= _linear(name, width, inner)
-        found |= _linear(f"{out}.{p}dense", inner, width) | _norm(f"{out}.{p}LayerNorm", width)
-    return found
+            named |= _linear(name, width, inner)
+        named |= _linear(f"{out}.{p}dense", inner, width) | _norm(f"{out}.{p}LayerNorm", width)
+    return named
 
 
 def _linear(name: str, inputs: int, outputs: int) -> dict[str, Shape]:
@@ -304,25 +304,25 @@ def _of_regions(config: Config) -> dict[str, Shape]:
     """The embeddings of regions, which each of the five models has under names of its own."""
     kind, width, vision = config.embeddings, config.text_width, config.vision_width
     if kind == "visualbert":
-        found = _linear("projection", config.features, width)
-        found["token_type_embeddings_visual.weight"] = (config.types, width)
-        found["position_embeddings_visual.weight"] = (config.positions, width)
+        named = _linear("projection", config.features, width)
+        named["token_type_embeddings_visual.weight"] = (config.types, width)
+        named["position_embeddings_visual.weight"] = (config.positions, width)
     elif kind == "vl-bert":
-        found = _linear("obj_downsample.1", 2 * config.features, vision)
-        found |= _norm("visual_ln_text", width) | _norm("visual_ln_object", width)
-        found["object_linguistic_embeddings.weight"] = (1, width)
-        found["object_mask_visual_embedding.weight"] = (1, config.features)
-        found["end_embedding.weight"] = (1, width)
+        named = _linear("obj_downsample.1", 2 * config.features, vision)
+        named |= _norm("visual_ln_text", width) | _norm("visual_ln_object", width)
+        named["object_linguistic_embeddings.weight"] = (1, width)
+        named["object_mask_visual_embedding.weight"] = (1, config.features)
+        named["end_embedding.weight"] = (1, width)
         if config.masks_regions:
-            found["object_mask_word_embedding.weight"] = (1, width)
+            named["object_mask_word_embedding.weight"] = (1, width)
     else:
-        found = _linear("image_embeddings", config.features, vision)
-        found |= _linear("image_location_embeddings", config.locations, vision)
+        named = _linear("image_embeddings", config.features, vision)
+        named |= _linear("image_location_embeddings", config.locations, vision)
         norms = {
             "vilbert": ("LayerNorm",),
             "lxmert": ("ImgLayerNorm", "LocLayerNorm"),
             "uniter": ("image_layer_norm", "image_location_layer_norm", "v_LayerNorm"),
         }
         for name in norms[kind]:
-            found |= _norm(name, vision)
-    return found
+            named |= _norm(name, vision)
+    return named

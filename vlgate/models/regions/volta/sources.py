@@ -58,7 +58,7 @@ class WeightsFile:
         """Return a checkpoint's tensors under VOLTA's names."""
         if self.renamed is None:
             return dict(tensors)
-        found: dict[str, torch.Tensor] = {}
+        translated: dict[str, torch.Tensor] = {}
         for name, value in tensors.items():
             module, _, last = name.rpartition(".")
             start = f"{module}."
@@ -68,10 +68,10 @@ class WeightsFile:
                     f"{self.file} does not fit its configuration, which has no {name}; name the configuration of "
                     "vilbert-multi-task that it was trained with (config=FILE)"
                 )
-            found[self.renamed.get(start, start) + last] = value
+            translated[self.renamed.get(start, start) + last] = value
         if remedy := vilbert_mt.remedy(self.config, tensors):
             raise ModelLoadError(f"{self.file} {remedy}")
-        return found
+        return translated
 
 
 def find(name: str, weights: str, folder: Path) -> WeightsFile:

@@ -31,16 +31,16 @@ def published() -> dict[str, Any]:
 
 def steps(content: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Return the layers in running order, as pairs of a kind (``layer``, ``v_layer``, ``c_layer``) and a number."""
-    found: list[tuple[str, int]] = []
+    layers: list[tuple[str, int]] = []
     text = vision = 0
     ends = zip(content["t_biattention_id"], content["v_biattention_id"], strict=True)
     for number, (text_end, vision_end) in enumerate(ends):
-        found += [("layer", place) for place in range(text, text_end)]
-        found += [("v_layer", place) for place in range(vision, vision_end)]
-        found.append(("c_layer", number))
+        layers += [("layer", place) for place in range(text, text_end)]
+        layers += [("v_layer", place) for place in range(vision, vision_end)]
+        layers.append(("c_layer", number))
         text, vision = text_end, vision_end
-    found += [("layer", place) for place in range(text, content["num_hidden_layers"])]
-    return found + [("v_layer", place) for place in range(vision, content["v_num_hidden_layers"])]
+    layers += [("layer", place) for place in range(text, content["num_hidden_layers"])]
+    return layers + [("v_layer", place) for place in range(vision, content["v_num_hidden_layers"])]
 
 
 def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task_tokens: int) -> dict[str, Any]:
@@ -80,25 +80,27 @@ def in_words_of_volta(content: Mapping[str, Any], where: str, *, head: str, task
 
 def renamed(content: Mapping[str, Any]) -> dict[str, str]:
     """Return the prefixes of the encoder's modules in vilbert-multi-task, each with VOLTA's prefix."""
-    found: dict[str, str] = {}
+    prefixes: dict[str, str] = {}
     for place, (kind, number) in enumerate(steps(content)):
         own = f"bert.encoder.{kind}.{number}."
         attends, feeds = f"bert.encoder.layer.{2 * place}.", f"bert.encoder.layer.{2 * place + 1}."
         if kind == "c_layer":  # co-attention, in which 1 is vision and 2 is text
             for v, digit, letter in (("v_", "1", "v"), ("", "2", "t")):
-                found |= {f"{own}biattention.{part}{digit}.": f"{attends}attention_self.{v}{part}." for part in _PARTS}
+                prefixes |= {
+                    f"{own}biattention.{part}{digit}.": f"{attends}attention_self.{v}{part}." for part in _PARTS
+                }
                 for part in ("dense", "LayerNorm"):
-                    found[f"{own}biOutput.{part}{digit}."] = f"{attends}attention_output.{v}{part}."
-                    found[f"{own}{letter}_output.{part}."] = f"{feeds}output.{v}{part}."
-                found[f"{own}{letter}_intermediate.dense."] = f"{feeds}intermediate.{v}dense."
+                    prefixes[f"{own}biOutput.{part}{digit}."] = f"{attends}attention_output.{v}{part}."
+                    prefixes[f"{own}{letter}_output.{part}."] = f"{feeds}output.{v}{part}."
+                prefixes[f"{own}{letter}_intermediate.dense."] = f"{feeds}intermediate.{v}dense."
         else:
             v = "" if kind == "layer" else "v_"
-            found |= {f"{own}attention.self.{part}.": f"{attends}attention_self.{v}{part}." for part in _PARTS}
+            prefixes |= {f"{own}attention.self.{part}.": f"{attends}attention_self.{v}{part}." for part in _PARTS}
             for part in ("dense", "LayerNorm"):
-                found[f"{own}attention.output.{part}."] = f"{attends}attention_output.{v}{part}."
-                found[f"{own}output.{part}."] = f"{feeds}output.{v}{part}."
-            found[f"{own}intermediate.dense."] = f"{feeds}intermediate.{v}dense."
-    return found
+                prefixes[f"{own}attention.output.{part}."] = f"{attends}attention_output.{v}{part}."
+                prefixes[f"{own}output.{part}."] = f"{feeds}output.{v}{part}."
+            prefixes[f"{own}intermediate.dense."] = f"{feeds}intermediate.{v}dense."
+    return prefixes
 
 
 def remedy(config: Config, names: Collection[str]) -> str:
