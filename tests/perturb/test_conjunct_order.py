@@ -51,12 +51,9 @@ def test_reversing_choices_twice_is_the_identity(colours, number):
     assert reverse_choices(reversed_question, reversed_choices) == (question, choices)
 
 
-def test_reversed_choices_get_their_articles():
+def test_reversed_choices_take_their_articles_along():
     question = "Is it a cup or an apple?"
     assert reverse_choices(question, ("cup", "apple")) == ("Is it an apple or a cup?", ("apple", "cup"))
-
-
-def test_reversed_choices_take_their_articles_along():
     question, choices = "Is it sprinkles, a bun, or a peach?", ("sprinkles", "bun", "peach")
     assert reverse_choices(question, choices) == ("Is it a peach, a bun, or sprinkles?", ("peach", "bun", "sprinkles"))
 
@@ -143,9 +140,8 @@ def test_a_negated_question_stays_negated():
     found = rewordings("Is there no red cup in the picture?")
     assert "Do you see no red cup in the photo?" in found
     assert all(re.search(r"\bno\b|unable", other) for other in found)
-    assert not any(
-        re.search(r"\bno\b|unable|\bnot\b", other) for other in rewordings("Is there a red cup in the picture?")
-    )
+    plain = rewordings("Is there a red cup in the picture?")
+    assert not any(re.search(r"\bno\b|unable|\bnot\b", other) for other in plain)
 
 
 @pytest.mark.parametrize(("text", "other"), table(TABLE, "wordings"))
@@ -154,9 +150,8 @@ def test_wordings(text, other):
 
 
 def test_what_may_stand_around_a_related_phrase_only_does_not_stand_behind_one():
-    assert "Do you see a man holding the cup anywhere in the picture?" not in rewordings(
-        "Is there a man holding the cup?"
-    )
+    found = rewordings("Is there a man holding the cup?")
+    assert "Do you see a man holding the cup anywhere in the picture?" not in found
 
 
 def test_choices_keep_their_order_and_their_articles():
@@ -164,16 +159,13 @@ def test_choices_keep_their_order_and_their_articles():
     assert "Would you call the animal a cow or a horse?" in found
     assert all("a cow or a horse" in other for other in found)
     assert "Would you describe the cup as blue or red?" in rewordings("Is the cup blue or red?", ("red", "blue"))
+    assert rewordings("What color is the cup, red, green, or blue?", ("red", "green", "blue")) != ()
 
 
-def test_known_words_tell_where_a_phrase_ends():
-    assert "Does the red cup appear to be large?" in rewordings("Is the red cup large?")
-
-
-@pytest.mark.parametrize("text", table(TABLE, "ungrammatical_questions_and_unknown_words_are_left_alone"))
-def test_ungrammatical_questions_and_unknown_words_are_left_alone(text):
-    choices = tuple(text[text.index(", ") + 2 : -1].split(" or ")) if ", " in text else ()
-    assert rewordings(text, choices) == ()
+@pytest.mark.parametrize("text", table(TABLE, "left_alone"))
+def test_ungrammatical_questions_and_those_that_match_no_template_are_left_alone(text):
+    offers = text.startswith(("What pose", "Does the person"))
+    assert rewordings(text, tuple(text[text.index(", ") + 2 : -1].split(" or ")) if offers else ()) == ()
 
 
 @pytest.mark.parametrize("place", ["", " in the photo", " anywhere", " anywhere in this picture"])
@@ -181,18 +173,3 @@ def test_words_about_the_image_are_not_said_twice(place):
     found = rewordings(f"Is there both a tree and a man{place}?")
     assert "Can both a tree and a man be seen in this image?" in found
     assert all(len(re.findall(r"photo|picture|image", other)) <= 1 for other in found)
-
-
-def test_a_question_without_capitals_stays_without():
-    assert "do you see any trees in the photo?" in rewordings("are there any trees?")
-
-
-@pytest.mark.parametrize("text", table(TABLE, "what_matches_no_template_is_left_alone"))
-def test_what_matches_no_template_is_left_alone(text):
-    assert rewordings(text) == ()
-
-
-def test_a_question_with_choices_is_not_read_without_them():
-    question = "What color is the cup, red, green, or blue?"
-    assert rewordings(question, ("red", "green", "blue")) != ()
-    assert rewordings(question) == ()
