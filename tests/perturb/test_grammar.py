@@ -114,28 +114,7 @@ ZERO = ("aircraft", "bison", "deer", "fish", "moose", "salmon", "sheep", "shrimp
 
 # Quirk et al. 1985, "A Comprehensive Grammar of the English Language", 5.76 to 5.103; of two usual plurals both.
 # "axes" and "bases" have two singulars; the ontology has those of "axe" and "base".
-IRREGULAR = """
-calf calves|elf elves|half halves|hoof hooves hoofs|knife knives|leaf leaves|life lives|loaf loaves|scarf scarves
-|self selves|sheaf sheaves|shelf shelves|thief thieves|wife wives|wolf wolves|wharf wharves wharfs|dwarf dwarfs dwarves
-|handkerchief handkerchiefs handkerchieves|roof roofs|proof proofs|belief beliefs|chief chiefs|cliff cliffs|gulf gulfs
-|bath baths|mouth mouths|path paths|house houses|truth truths
-|foot feet|goose geese|louse lice|man men|mouse mice|tooth teeth|woman women|dormouse dormice|policeman policemen
-|gentleman gentlemen|postman postmen|snowman snowmen|human humans|german germans
-|child children|ox oxen|brother brothers brethren|person people|penny pennies pence|die dice dies
-|fish fish|sheep sheep|deer deer|moose moose|bison bison|aircraft aircraft|salmon salmon
-|stimulus stimuli|alumnus alumni|bacillus bacilli|cactus cacti cactuses|fungus fungi|nucleus nuclei
-|radius radii radiuses|octopus octopuses|virus viruses|campus campuses|circus circuses|bonus bonuses|genius geniuses
-|alga algae|larva larvae|vertebra vertebrae vertebras|antenna antennas antennae|formula formulas formulae
-|bacterium bacteria|stratum strata|aquarium aquariums|stadium stadiums|museum museums|medium media mediums
-|appendix appendices appendixes|index indexes indices|matrix matrices matrixes|vertex vertices vertexes
-|analysis analyses|axis axes|basis bases|crisis crises|oasis oases|thesis theses|iris irises
-|criterion criteria|phenomenon phenomena|demon demons|electron electrons
-|plateau plateaus plateaux|bureau bureaus bureaux|tableau tableaux tableaus
-|potato potatoes|tomato tomatoes|hero heroes|echo echoes|torpedo torpedoes|photo photos|piano pianos
-|radio radios|studio studios|kangaroo kangaroos|zoo zoos|mosquito mosquitoes mosquitos|volcano volcanoes volcanos
-|quiz quizzes|bus buses busses|gas gases gasses|lens lenses|stomach stomaches stomachs|passerby passersby
-"""
-FORMS = [forms.split() for forms in IRREGULAR.replace("\n", "").split("|")]
+FORMS = [forms.split() for forms in table(TABLE, "irregular")]
 PLURAL_ONLY = (
     "scissors pants jeans trousers shorts sunglasses goggles binoculars tweezers pliers tongs shears pajamas pyjamas "
     "tights leggings overalls dungarees slacks khakis knickers breeches clothes bellows briefs spectacles headphones "
