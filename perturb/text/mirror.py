@@ -57,8 +57,8 @@ def _rules() -> list[tuple[str, re.Pattern[str], re.Pattern[str], str]]:
     for line in Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             word, before, behind, meaning = ("" if cell == "-" else cell for cell in line.split("\t"))
-            patterns = (re.compile(f"(?:{pattern.format_map(_LISTS)})") for pattern in (before, behind))
-            rules.append((word, *patterns, meaning))
+            ahead, after = (re.compile(f"(?:{pattern.format_map(_LISTS)})") for pattern in (before, behind))
+            rules.append((word, ahead, after, meaning))
     return rules
 
 
