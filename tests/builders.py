@@ -67,11 +67,18 @@ def judged(task, replies, **how):
     return judge(Batch(task=task, positions=tuple(range(len(replies))), **how), predictions)
 
 
-def table(path):
-    """The rows of a tab-separated file without its first line; ``none`` is None and the sign U+23CE a line break."""
+def table(path, test=None):
+    """The rows of a tab-separated file without its first line; ``none`` is None and the sign U+23CE a line break.
+
+    With ``test`` those rows of a file for several tests that begin with the test's name, without it; a row of one
+    other cell is that cell.
+    """
     lines = Path(path).read_text(encoding="utf-8").splitlines()[1:]
     cells = [line.replace("\u23ce", "\n").split("\t") for line in lines]
-    return [tuple(None if cell == "none" else cell for cell in row) for row in cells]
+    rows = [tuple(None if cell == "none" else cell for cell in row) for row in cells]
+    if test is None:
+        return rows
+    return [row[1] if len(row) == 2 else row[1:] for row in rows if row[0] == test]
 
 
 def json_table(path, name):

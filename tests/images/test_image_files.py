@@ -9,6 +9,7 @@ import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,39 +43,30 @@ def test_file_below_a_file_is_missing(tmp_path):
         decode(tmp_path / "a.jpg" / "b.jpg", "key")
 
 
-def test_empty_file(tmp_path):
-    (tmp_path / "a.jpg").touch()
-    assert "is empty" in problem(tmp_path / "a.jpg")
-
-
-def test_folder(tmp_path):
-    (tmp_path / "a.jpg").mkdir()
-    assert "is a folder" in problem(tmp_path / "a.jpg")
-
-
-def test_pipe_does_not_wait(tmp_path):
-    os.mkfifo(tmp_path / "a.jpg")
-    assert "is not a regular file" in problem(tmp_path / "a.jpg")
-
-
-def test_loop_of_links(tmp_path):
-    (tmp_path / "a.jpg").symlink_to(tmp_path / "a.jpg")
-    assert "cannot be opened" in problem(tmp_path / "a.jpg")
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (Path.touch, "is empty"),
+        (Path.mkdir, "is a folder"),
+        (os.mkfifo, "is not a regular file"),  # reading it would wait for ever
+        (lambda path: path.symlink_to(path), "cannot be opened"),
+        (lambda path: path.write_text("<!DOCTYPE html><title>404</title>"), "begins with b'<!DOCTYPE html>"),
+        # A program is not run.
+        (
+            lambda path: path.write_text("%!PS-Adobe-3.0 EPSF-3.0\n%%EndComments\n"),
+            "is not a complete image in a known",
+        ),
+        (lambda path: path.write_bytes(png_header(0, 5)), "is not a complete image"),
+    ],
+)
+def test_what_is_no_image_is_named(tmp_path, make, message):
+    make(tmp_path / "a.jpg")
+    assert message in problem(tmp_path / "a.jpg")
 
 
 def test_name_with_nul(tmp_path):
     with pytest.raises(ImageError, match=r"image 'key': .*a\\x00\.jpg"):
         decode(f"{tmp_path}/a\0.jpg", "key")
-
-
-def test_text_named_jpg(tmp_path):
-    (tmp_path / "a.jpg").write_text("<!DOCTYPE html><title>404</title>")
-    assert "begins with b'<!DOCTYPE html>" in problem(tmp_path / "a.jpg")
-
-
-def test_a_program_in_an_image_is_not_run(tmp_path):
-    (tmp_path / "a.jpg").write_text("%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n")
-    assert "is not a complete image in a known format" in problem(tmp_path / "a.jpg")
 
 
 @pytest.fixture
@@ -148,25 +140,23 @@ def test_unreadable_file(tmp_path):
     assert "give read permission" in problem(tmp_path / "a.png")
 
 
-@pytest.mark.parametrize("method", ["open", "stat"])
-def test_refused_file(tmp_path, monkeypatch, method):
-    (tmp_path / "a.png").write_bytes(encoded(PHOTO, "PNG"))
-
-    def refuse(*_args, **_options):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(f"pathlib.Path.{method}", refuse)
-    assert "give read permission" in problem(tmp_path / "a.png")
-
-
-def test_a_disk_that_fails(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("method", "error", "message"),
+    [
+        ("pathlib.Path.open", PermissionError(13, "Permission denied"), "give read permission"),
+        ("pathlib.Path.stat", PermissionError(13, "Permission denied"), "give read permission"),
+        ("pathlib.Path.open", OSError(5, "Input/output error"), "cannot be read ([Errno 5] Input/output error)"),
+        ("PIL.ImageFile.ImageFile.load", MemoryError(), "more memory than"),
+    ],
+)
+def test_a_failure_of_the_system_is_named(tmp_path, monkeypatch, method, error, message):
     (tmp_path / "a.png").write_bytes(encoded(PHOTO, "PNG"))
 
     def fail(*_args, **_options):
-        raise OSError(5, "Input/output error")
+        raise error
 
-    monkeypatch.setattr("pathlib.Path.open", fail)
-    assert "cannot be read ([Errno 5] Input/output error)" in problem(tmp_path / "a.png")
+    monkeypatch.setattr(method, fail)
+    assert message in problem(tmp_path / "a.png")
 
 
 def test_a_stream_is_decoded_as_a_file_is(tmp_path):
@@ -179,16 +169,6 @@ def test_a_stream_is_decoded_as_a_file_is(tmp_path):
 def test_a_stream_without_a_complete_image_is_named(content):
     with pytest.raises(ImageError, match=r"image 'a': images\.zip/a\.png "):
         decode_stream(BytesIO(content), "images.zip/a.png", "a")
-
-
-def test_no_memory(tmp_path, monkeypatch):
-    (tmp_path / "a.png").write_bytes(encoded(PHOTO, "PNG"))
-
-    def exhaust(_):
-        raise MemoryError
-
-    monkeypatch.setattr(ImageFile.ImageFile, "load", exhaust)
-    assert "more memory than" in problem(tmp_path / "a.png")
 
 
 FILES = {
@@ -317,11 +297,6 @@ def test_what_another_thread_does_to_the_filters_meanwhile_stays(decoded, monkey
         assert warnings.filters[0][0] == "error"
 
 
-def test_no_pixels(tmp_path):
-    (tmp_path / "a.png").write_bytes(png_header(0, 5))
-    assert "is not a complete image" in problem(tmp_path / "a.png")
-
-
 @pytest.mark.parametrize("form", FILES)
 def test_the_name_need_not_fit_the_format(form, decoded):
     assert decoded(FILES[form], "photo.dat").size == PHOTO.size
@@ -356,8 +331,5 @@ def test_missing_image_names_the_places_and_the_remedy(tmp_path):
     assert caught.value.key == "v7w_1.jpg"
     for part in (str(tmp_path / "vg"), str(tmp_path / "visual7w"), "put it there", "--missing-images skip"):
         assert part in str(caught.value)
-
-
-def test_missing_image_without_a_data_folder():
     with pytest.raises(MissingImageError, match="no data folder was given"):
         missing_image("a.jpg", []).load()

@@ -32,17 +32,9 @@ def graph(*looks):
 
 def test_phrases_name_things_their_hypernyms_attributes_and_numbers(train):
     found = train.glossary.phrases_of(graph(("duck", "yellow"), ("duck", "brown"), ("cup", "red")))
-    for phrase in (
-        ("yellow", "duck"),
-        ("", "animal"),
-        ("brown", "bird"),
-        ("red", ""),
-        ("one", "cup"),
-        ("several", "duck"),
-    ):
-        assert phrase in found
-    for phrase in (("red", "duck"), ("several", "cup"), ("one", "duck"), ("three", "duck"), ("", "dog")):
-        assert phrase not in found
+    said = {("yellow", "duck"), ("", "animal"), ("brown", "bird"), ("red", ""), ("one", "cup"), ("several", "duck")}
+    assert said <= set(found)
+    assert not {("red", "duck"), ("several", "cup"), ("one", "duck"), ("three", "duck"), ("", "dog")} & set(found)
 
 
 def test_a_phrase_is_written_with_a_text_that_says_the_opposite(train):
@@ -89,6 +81,7 @@ def test_a_number_is_said_as_often_of_a_scene_that_has_it_as_of_one_that_has_not
         assert abs(np.mean(truths) - 1 / 2) < 4 * np.sqrt(0.25 / len(truths)), words
 
 
+@pytest.mark.slow
 def test_whether_a_number_is_large_does_not_tell_whether_a_text_is_true(train):
     first = train.scenes.FIRST_SEED
     said = [one for seed in (first, first + 1) for scene in train.scenes.portion(seed) for one in scene.texts]
@@ -116,6 +109,7 @@ def test_no_number_is_said_of_a_kind_without_a_plural(train):
     }
 
 
+@pytest.mark.slow
 def test_as_many_denials_are_true_as_false(train):
     first = train.scenes.FIRST_SEED
     chance = np.random.default_rng(0)

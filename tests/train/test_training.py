@@ -14,6 +14,7 @@ from vlgate.models import load
 from vlgate.types import Ask, Match
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.slow
 
 
 def train(place, *options):

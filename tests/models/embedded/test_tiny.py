@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from vlgate.errors import ModelLoadError
-from vlgate.fixtures.scenes.entry import SceneCase
 from vlgate.fixtures.scenes.foils import attributes, existence, foil_it
+from vlgate.fixtures.scenes.graph import SceneCase
 from vlgate.models import load
 from vlgate.models.loading.registry import check
 from vlgate.models.tiny import checkpoint

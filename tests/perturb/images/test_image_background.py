@@ -86,14 +86,6 @@ def test_a_plain_image_stays(value, sigma):
     assert (blur_background(image, [Box(x=3, y=4, w=10, h=10)], sigma) == value).all()
 
 
-@pytest.mark.parametrize("sigma", [0, -1.0, math.nan, math.inf])
-def test_no_sigma(photograph, sigma):
-    with pytest.raises(ValueError, match="sigma="):
-        gaussian_blur(photograph, sigma)
-    with pytest.raises(ValueError, match="sigma="):
-        blur_background(photograph, [Box(x=3, y=4, w=10, h=10)], sigma)
-
-
 MASKED = [
     [Box(x=20, y=15, w=12, h=9)],
     [Box(x=0, y=0, w=12, h=40)],
@@ -185,11 +177,8 @@ def test_mask_and_occlusion_are_each_others_complement(boxes):
 def test_what_was_occluded_cannot_be_told_any_more():
     boxes = [Box(x=3.2, y=4.9, w=10, h=7.7), Box(x=-5, y=15, w=9, h=90)]
     one, other = np.random.default_rng(3).integers(0, 256, (2, 40, 40, 3), dtype=np.uint8)
-    for box in boxes:
-        touched = inside(box, 40, 40)
-        other[~touched & ~inside(boxes[0], 40, 40) & ~inside(boxes[1], 40, 40)] = one[
-            ~touched & ~inside(boxes[0], 40, 40) & ~inside(boxes[1], 40, 40)
-        ]
+    seen = ~inside(boxes[0], 40, 40) & ~inside(boxes[1], 40, 40)
+    other[seen] = one[seen]
     assert (one != other).any()
     assert (occlude(one, boxes, FILL) == occlude(other, boxes, FILL)).all()
 
@@ -217,12 +206,6 @@ def test_an_image_smaller_than_the_smallest_crop(shape):
     assert cropped.shape == (min(height, 32), min(width, 32), 3)
 
 
-@pytest.mark.parametrize("fill", [(1, 2), (1, 2, 256), (-1, 0, 0), (math.nan, 0, 0), 5])
-def test_no_colour(photograph, fill):
-    with pytest.raises(ValueError, match="fill="):
-        mask_background(photograph, [Box(x=0, y=0, w=5, h=5)], fill)
-
-
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=5), st.integers(0, 99))
 def test_the_mean_weighs_pixels(sizes, seed):
     random = np.random.default_rng(seed)
@@ -231,8 +214,3 @@ def test_the_mean_weighs_pixels(sizes, seed):
     assert mean.dtype == np.float64
     assert mean == pytest.approx(np.concatenate([image.reshape(-1, 3) for image in images]).mean(axis=0))
     assert (channel_mean(reversed(images)) == mean).all()
-
-
-def test_the_mean_of_nothing():
-    with pytest.raises(ValueError, match="images="):
-        channel_mean([])

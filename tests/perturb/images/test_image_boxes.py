@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,21 +34,6 @@ def test_clipped_boxes_lie_on_the_image(boxes, width, height):
         assert (one.x, one.y) == (max(whole.x, 0), max(whole.y, 0))
         assert one.x + one.w == pytest.approx(min(whole.x + whole.w, width))
         assert one.y + one.h == pytest.approx(min(whole.y + whole.h, height))
-
-
-@pytest.mark.parametrize("boxes", [[], [Box(x=100, y=0, w=5, h=5)], [Box(x=0, y=-9, w=5, h=9)]])
-def test_no_box_on_the_image(boxes):
-    with pytest.raises(ValueError, match=r"boxes=.*100 x 50"):
-        on_image(boxes, 100, 50)
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"w": 0}, {"h": 0}, {"w": -1}, {"x": math.nan}, {"y": math.inf}, {"w": math.inf}, {"h": math.nan}]
-)
-def test_a_box_that_is_none_is_refused_beside_good_ones(wrong):
-    bad = Box(**{"x": 0, "y": 0, "w": 5, "h": 5, **wrong})
-    with pytest.raises(ValueError, match=r"^box=Box\("):
-        on_image([Box(x=0, y=0, w=9, h=9), bad], 20, 20)
 
 
 @given(BOXES, SIDES, SIDES, st.floats(1, 64))
@@ -99,12 +82,6 @@ def test_rescaling_there_and_back(box, width, height, other_width, other_height)
     (there,) = rescale([box], (width, height), (other_width, other_height))
     (back,) = rescale([there], (other_width, other_height), (width, height))
     assert (back.x, back.y, back.w, back.h) == pytest.approx((box.x, box.y, box.w, box.h))
-
-
-@pytest.mark.parametrize("size", [(0, 5), (5, -1)])
-def test_no_size(size):
-    with pytest.raises(ValueError, match="size="):
-        rescale([], size, (5, 5))
 
 
 @given(st.integers(0, 50), st.integers(1, 50))

@@ -9,11 +9,6 @@ pytest.importorskip("spacy")
 HARD = ["", "   ", "\n", "🐱 on a 🪑", "<b>a dog</b>", "EIN HUND", "a dog. a cat.", "Ein Hund läuft"]
 
 
-@pytest.fixture(scope="module")
-def parser():
-    return spacy_parser()
-
-
 def test_a_caption_has_its_parts_of_speech_relations_and_noun_phrases(parser):
     [text] = parser.parse(["Two cats are sleeping on the old sofa."])
     assert [(token.lower, token.tag, token.dep) for token in text.tokens][:4] == [
@@ -24,6 +19,7 @@ def test_a_caption_has_its_parts_of_speech_relations_and_noun_phrases(parser):
     ]
     assert [text.said(chunk) for chunk in text.chunks] == ["Two cats", "the old sofa"]
     assert text.tokens[text.tokens[1].head].lemma == "sleep"
+    assert parser.name.startswith("en_core_web_sm 3.")
 
 
 def test_the_tokens_of_any_text_join_to_the_text(parser):
@@ -37,10 +33,6 @@ def test_a_text_that_is_no_caption_keeps_its_text_but_has_no_tokens(parser, text
     other, found, last = parser.parse(["a cat", text, "a cup"])
     assert (found.text, found.tokens) == (text, ())
     assert (other.tokens[1].text, last.tokens[1].text) == ("cat", "cup")
-
-
-def test_the_name_says_which_pipeline_and_which_version(parser):
-    assert parser.name.startswith("en_core_web_sm 3.")
 
 
 @pytest.mark.parametrize("name", ["en_core_web_none", "no/such/folder", "json"])

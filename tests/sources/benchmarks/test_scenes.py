@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from builders import json_table
 
-from vlgate.fixtures.scenes.entry import CASES, SceneCase, SceneTask
+from vlgate.fixtures.scenes.graph import CASES, SceneCase
 from vlgate.perturb.questions import MAKEUP
 from vlgate.sources.reading.source import ReadOptions
 from vlgate.sources.scenes import TASKS
@@ -185,8 +185,9 @@ def test_every_described_task_has_scenes_of_its_own(world):
     assert len(set.union(*shown)) == sum(map(len, shown))
 
 
-def test_a_perturbation_that_does_not_apply_is_counted():
-    task = SceneTask(capability="foil", shape="pair", make=_only_even).task("scenes/even", 0)
+def test_a_perturbation_that_does_not_apply_is_counted(monkeypatch):
+    monkeypatch.setattr("vlgate.sources.scenes.made._MAKERS", {"existence": _only_even})
+    [task] = make(["scenes/existence"], 0)
     assert len(task.cases) == CASES // 2
     assert task.left_out == {"perturbation does not apply": CASES // 2}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from vlgate.fixtures.scenes import checklist, foils, people_cases
-from vlgate.fixtures.scenes.entry import CASES, SceneCase
+from vlgate.fixtures.scenes.graph import CASES, SceneCase
 from vlgate.fixtures.scenes.scene_graphs import image_of, world_graphs
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.question_tests import VISUAL

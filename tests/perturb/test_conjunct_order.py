@@ -1,22 +1,73 @@
-"""Other wordings of a question by the project's own templates."""
+"""Operands and choices in another order, and other wordings of a question by the project's own templates."""
 
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
+from pathlib import Path
 
 import pytest
+from builders import table
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vlgate.perturb.questions.drafts import NounPhrase
 from vlgate.perturb.questions.templates import TEMPLATES, ask, fits
-from vlgate.perturb.text.conjunct_order import rewordings, swap_operands
+from vlgate.perturb.text.conjunct_order import reverse_choices, rewordings, swap_operands
+from vlgate.perturb.text.grammar import with_article
 
-TABLE = NounPhrase("table", "singular")
+TABLE = Path(__file__).with_name("conjunct_order.tsv")
+TWO = st.lists(st.sampled_from(("cup", "red ball", "apple", "umbrella")), min_size=2, max_size=2, unique=True)
+FRAMES = st.sampled_from(
+    (
+        "Is there both {} and {} in the picture?",
+        "There are both {} and {}.",
+        "Is there {} or {} in the picture?",
+        "Do you see either {} or {}?",
+    ),
+)
+
+
+@given(TWO, FRAMES)
+def test_swapping_twice_is_the_identity(nouns, frame):
+    first, second = map(with_article, nouns)
+    swapped = swap_operands(frame.format(first, second))
+    assert swapped == frame.format(second, first)
+    assert swap_operands(swapped) == frame.format(first, second)
+
+
+@pytest.mark.parametrize(("text", "expected"), table(TABLE, "operands"))
+def test_operands(text, expected):
+    assert swap_operands(text) == expected
+
+
+@given(st.permutations(("red", "orange", "light blue", "green")), st.integers(2, 4))
+def test_reversing_choices_twice_is_the_identity(colours, number):
+    choices = tuple(colours[:number])
+    question = f"Is the cup {', '.join(choices[:-1])} or {choices[-1]}?"
+    reversed_question, reversed_choices = reverse_choices(question, choices)
+    assert reversed_choices == choices[::-1]
+    assert reversed_question == f"Is the cup {', '.join(choices[:0:-1])} or {choices[0]}?"
+    assert reverse_choices(reversed_question, reversed_choices) == (question, choices)
+
+
+def test_reversed_choices_take_their_articles_along():
+    question = "Is it a cup or an apple?"
+    assert reverse_choices(question, ("cup", "apple")) == ("Is it an apple or a cup?", ("apple", "cup"))
+    question, choices = "Is it sprinkles, a bun, or a peach?", ("sprinkles", "bun", "peach")
+    assert reverse_choices(question, choices) == ("Is it a peach, a bun, or sprinkles?", ("peach", "bun", "sprinkles"))
+
+
+@pytest.mark.parametrize("choices", [(), ("red",), ("red", "green"), ("blue", "red"), ("red", "red")])
+def test_no_reversal_where_the_question_does_not_list_the_choices(choices):
+    assert reverse_choices("Is the cup red or blue?", choices) is None
+
+
+SUPPORT = NounPhrase("table", "singular")
 CUP = NounPhrase("cup", "singular", ("red",))
 COWS = NounPhrase("cows", "plural")
 GRASS = NounPhrase("grass", "mass", ("green",))
-CUP_ON_TABLE = NounPhrase("cup", "singular", (), "on", TABLE, that=True)
+CUP_ON_TABLE = NounPhrase("cup", "singular", (), "on", SUPPORT, that=True)
 SECONDS = (NounPhrase("apple", "singular"), NounPhrase("dogs", "plural"))
 CHOICES = {
     "object-choice": ("a mug", "a glass"),
@@ -78,8 +129,6 @@ def test_a_question_of_every_template_is_read_again(question):
 
 @given(ANY)
 def test_the_nearest_comes_first_and_the_order_is_always_the_same(question):
-    from difflib import SequenceMatcher
-
     _, _, given_, text = question
     found = rewordings(text, given_["choices"])
     shares = [SequenceMatcher(None, text.split(), other.split(), autojunk=False).ratio() for other in found]
@@ -91,31 +140,18 @@ def test_a_negated_question_stays_negated():
     found = rewordings("Is there no red cup in the picture?")
     assert "Do you see no red cup in the photo?" in found
     assert all(re.search(r"\bno\b|unable", other) for other in found)
-    assert not any(
-        re.search(r"\bno\b|unable|\bnot\b", other) for other in rewordings("Is there a red cup in the picture?")
-    )
+    plain = rewordings("Is there a red cup in the picture?")
+    assert not any(re.search(r"\bno\b|unable|\bnot\b", other) for other in plain)
 
 
-@pytest.mark.parametrize(
-    ("text", "other"),
-    [
-        ("Is there a cup?", "Do you see a cup in the photo?"),
-        ("Are there any cows?", "Would you say there are cows in the image?"),
-        ("Is there an old bus in the picture?", "Is it true that there is an old bus in this picture?"),
-        ("Is there a cup on the table?", "Can you see a cup on the table?"),
-        ("Is the table made of wood?", "Does the table appear to be made of wood?"),
-        ("Is there both a cup and an apple in the picture?", "Is there both an apple and a cup in the picture?"),
-        ("There are both a cup and a ball.", "There are both a ball and a cup."),
-    ],
-)
+@pytest.mark.parametrize(("text", "other"), table(TABLE, "wordings"))
 def test_wordings(text, other):
     assert other in rewordings(text)
 
 
 def test_what_may_stand_around_a_related_phrase_only_does_not_stand_behind_one():
-    assert "Do you see a man holding the cup anywhere in the picture?" not in rewordings(
-        "Is there a man holding the cup?"
-    )
+    found = rewordings("Is there a man holding the cup?")
+    assert "Do you see a man holding the cup anywhere in the picture?" not in found
 
 
 def test_choices_keep_their_order_and_their_articles():
@@ -123,27 +159,13 @@ def test_choices_keep_their_order_and_their_articles():
     assert "Would you call the animal a cow or a horse?" in found
     assert all("a cow or a horse" in other for other in found)
     assert "Would you describe the cup as blue or red?" in rewordings("Is the cup blue or red?", ("red", "blue"))
+    assert rewordings("What color is the cup, red, green, or blue?", ("red", "green", "blue")) != ()
 
 
-def test_known_words_tell_where_a_phrase_ends():
-    assert "Does the red cup appear to be large?" in rewordings("Is the red cup large?")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Is there a bare trees?",
-        "Is there no people in the photo?",
-        "Is there any cup?",
-        "What pose is the small polar bear doing, standing or jumping?",
-        "Is there both a wood chair and a pink flowers?",
-        "Is there a gribbleflax in the photo?",
-        "Does the person look like a man, women, or a catcher?",
-    ],
-)
-def test_ungrammatical_questions_and_unknown_words_are_left_alone(text):
-    choices = tuple(text[text.index(", ") + 2 : -1].split(" or ")) if ", " in text else ()
-    assert rewordings(text, choices) == ()
+@pytest.mark.parametrize("text", table(TABLE, "left_alone"))
+def test_ungrammatical_questions_and_those_that_match_no_template_are_left_alone(text):
+    offers = text.startswith(("What pose", "Does the person"))
+    assert rewordings(text, tuple(text[text.index(", ") + 2 : -1].split(" or ")) if offers else ()) == ()
 
 
 @pytest.mark.parametrize("place", ["", " in the photo", " anywhere", " anywhere in this picture"])
@@ -151,28 +173,3 @@ def test_words_about_the_image_are_not_said_twice(place):
     found = rewordings(f"Is there both a tree and a man{place}?")
     assert "Can both a tree and a man be seen in this image?" in found
     assert all(len(re.findall(r"photo|picture|image", other)) <= 1 for other in found)
-
-
-def test_a_question_without_capitals_stays_without():
-    assert "do you see any trees in the photo?" in rewordings("are there any trees?")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Why is the cup red?",
-        "A dog on a bench.",
-        "Is there a cup, a ball and a hat?",
-        "Is there a cup",
-        "there a cup?",
-    ],
-)
-def test_what_matches_no_template_is_left_alone(text):
-    assert rewordings(text) == ()
-
-
-def test_a_question_with_choices_is_not_read_without_them():
-    question = "What color is the cup, red, green, or blue?"
-    assert rewordings(question, ("red", "green", "blue")) != ()
-    assert rewordings(question) == ()
