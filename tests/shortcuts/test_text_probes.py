@@ -9,6 +9,7 @@ from vlgate.audit.choices import _RIDGE, at_random, choices, likelihoods
 from vlgate.audit.shortcut_probes import Trigrams
 from vlgate.audit.shortcuts import PROBES, by_luck, shortcuts
 from vlgate.errors import NoReplyError
+from vlgate.metrics.stats import proportion
 from vlgate.types import Ask, Case, LazyImage, Match, Task
 
 
@@ -268,8 +269,8 @@ def test_a_model_that_does_not_follow_the_texts_is_at_chance_where_no_probe_solv
     left = found.unsolved
     assert 0.2 < left.mean() < 0.8
     assert abs((guess.random(2000) < 0.5)[left].mean() - 0.5) < 0.05
-    assert found.reached("words", left).high < 0.45
-    assert abs(found.reached("words", found.unsure).value - 0.5) < 0.06
+    assert proportion(found.right[left, 0]).high < 0.45
+    assert abs(found.right[found.unsure, 0].mean() - 0.5) < 0.06
 
 
 def test_the_order_of_the_cases_makes_no_difference():

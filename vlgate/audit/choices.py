@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vlgate.metrics.shapes import SHAPES, contrasts
+from vlgate.audit.flaws import text_pairs
+from vlgate.metrics.shapes import SHAPES
 from vlgate.metrics.text_learning import IntArray, stratified_folds
 from vlgate.seeds import generator
 from vlgate.types import Ask, Case, FloatArray, Match, Shape, Task
-
-# The cases of a task as choices among texts, one of which is true: what a probe that sees no image decides.
 
 BoolArray = NDArray[np.bool_]
 _COMMON = 20  # how many of the most common answers compete for a question without choices
@@ -32,13 +31,12 @@ Findings = tuple[Features, BoolArray | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """The k choices of a task, with m candidates in all.
+    """The k choices of a task, with m candidates in all."""
 
-    ``texts`` are the candidates, ``owners`` (m,) their choices in ascending order, and ``true`` (m,) marks the one of
-    each choice that is right. ``questions`` are those of the choices, empty if the candidates are texts of an image.
-    ``cases`` (k,) and ``folds`` (k,) are the case and the fold of each choice, ``places`` (k,) that of the right
-    request in its case, and ``images`` (k,) the key of its image. Choices with a common image have a common fold.
-    """
+    # ``texts`` are the candidates, ``owners`` (m,) their choices in ascending order, and ``true`` (m,) marks the right
+    # one of each choice. ``questions`` are those of the choices, empty if the candidates are texts of an image.
+    # ``cases`` (k,) and ``folds`` (k,) are the case and the fold of each choice, ``places`` (k,) that of the right
+    # request in its case, and ``images`` (k,) the key of its image. Choices with a common image have a common fold.
 
     texts: tuple[str, ...]
     owners: IntArray
@@ -64,22 +62,21 @@ class Choices:
 def choices(task: Task) -> Choices:
     """Return the choices of a task: a true and a false text of an image, or the answers to a question.
 
-    A question without choices has the most common answers of the task. A choice whose right answer is not among its
-    candidates is left out: nobody can make it.
+    A choice whose right answer is not among its candidates is left out: nobody can make it.
     """
     folds = stratified_folds(task.cases)
     asked = any(isinstance(request, Ask) for case in task.cases[:1] for request in case.requests)
-    found = list(_answers(task.cases) if asked else _texts(task.cases, task.shape))
-    sizes = [len(one.texts) for one in found]
+    drawn = list(_answers(task.cases) if asked else _texts(task.cases, task.shape))
+    sizes = [len(one.texts) for one in drawn]
     return Choices(
-        texts=tuple(text for one in found for text in one.texts),
-        owners=np.repeat(np.arange(len(found)), sizes).astype(np.int64),
-        true=np.array([place == one.right for one in found for place in range(len(one.texts))], dtype=np.bool_),
-        questions=tuple(one.question for one in found) if asked else (),
-        cases=np.array([one.case for one in found], dtype=np.int64),
-        places=np.array([one.place for one in found], dtype=np.int64),
-        images=tuple(one.image for one in found),
-        folds=np.array([folds[one.image] for one in found], dtype=np.int64),
+        texts=tuple(text for one in drawn for text in one.texts),
+        owners=np.repeat(np.arange(len(drawn)), sizes).astype(np.int64),
+        true=np.array([place == one.right for one in drawn for place in range(len(one.texts))], dtype=np.bool_),
+        questions=tuple(one.question for one in drawn) if asked else (),
+        cases=np.array([one.case for one in drawn], dtype=np.int64),
+        places=np.array([one.place for one in drawn], dtype=np.int64),
+        images=tuple(one.image for one in drawn),
+        folds=np.array([folds[one.image] for one in drawn], dtype=np.int64),
     )
 
 
@@ -96,20 +93,19 @@ class _Choice:
 
 
 def _texts(cases: Sequence[Case], shape: Shape) -> Iterator[_Choice]:
+    if shape != "choice":
+        for case, right, true, false in text_pairs(cases, shape):
+            yield _Choice(case=case, place=right, image=true.image.key, texts=(true.text, false.text))
+        return
     for number, case in enumerate(cases):
-        if shape == "choice":
-            pairs = [one for one in case.requests if isinstance(one, Match)]
-            yield _Choice(case=number, place=0, image=pairs[0].image.key, texts=tuple(one.text for one in pairs))
-            continue
-        for right, wrong in contrasts(case, shape):
-            true, false = case.requests[right], case.requests[wrong]
-            if isinstance(true, Match) and isinstance(false, Match):
-                yield _Choice(case=number, place=right, image=true.image.key, texts=(true.text, false.text))
+        pairs = [request for request in case.requests if isinstance(request, Match)]
+        yield _Choice(case=number, place=0, image=pairs[0].image.key, texts=tuple(pair.text for pair in pairs))
 
 
 def _answers(cases: Sequence[Case]) -> Iterator[_Choice]:
+    """A question without choices has the most common answers of the task."""
     asked = [
-        (number, place, request, _plain(str(truth)))
+        (number, place, request, plain(str(truth)))
         for number, case in enumerate(cases)
         for place, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True))
         if isinstance(request, Ask)
@@ -117,32 +113,31 @@ def _answers(cases: Sequence[Case]) -> Iterator[_Choice]:
     ranked = sorted(Counter(truth for *_, truth in asked).items(), key=lambda item: (-item[1], item[0]))
     common = tuple(answer for answer, _ in ranked[:_COMMON])
     for number, place, request, truth in asked:
-        offered = tuple(dict.fromkeys(map(_plain, request.choices))) or common
+        offered = tuple(dict.fromkeys(map(plain, request.choices))) or common
         if truth in offered:
-            yield _Choice(
-                case=number,
-                place=place,
-                image=request.image.key,
-                texts=offered,
-                right=offered.index(truth),
-                question=request.question,
-            )
+            image, right = request.image.key, offered.index(truth)
+            yield _Choice(case=number, place=place, image=image, texts=offered, right=right, question=request.question)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
 def at_random(task: Task, name: str) -> Task:
-    """Return a task with the same texts whose truths are drawn anew, so that no text can give them away.
+    """Return a task with the same texts whose truths are drawn anew, seeded by ``name``: no text gives them away.
 
-    Each side of a case is true with the same probability, and so is each candidate answer of a question. ``name``
-    seeds the draw.
+    Each side of a case is true with the same probability, and so is each candidate answer of a question.
     """
-    random = generator(name)
-    if choices(task).questions:
-        return _answered_at_random(task, random)
-    return replace(task, cases=tuple(_reordered(case, task.shape, random) for case in task.cases))
+    random, known = generator(name), choices(task)
+    if not known.questions:
+        return replace(task, cases=tuple(_reordered(case, task.shape, random) for case in task.cases))
+    truths = [list(case.truths) for case in task.cases]
+    ends = [*known.starts[1:].tolist(), len(known.texts)]
+    drawn = random.random(len(known.cases))
+    for number, (start, end) in enumerate(zip(known.starts.tolist(), ends, strict=True)):
+        truths[known.cases[number]][known.places[number]] = known.texts[start + int(drawn[number] * (end - start))]
+    cases = zip(task.cases, truths, strict=True)
+    return replace(task, cases=tuple(replace(case, truths=tuple(given)) for case, given in cases))
 
 
 def _reordered(case: Case, shape: Shape, random: np.random.Generator) -> Case:
@@ -152,17 +147,6 @@ def _reordered(case: Case, shape: Shape, random: np.random.Generator) -> Case:
     else:
         order = tuple(random.permutation(len(case.requests)).tolist())
     return replace(case, requests=tuple(case.requests[place] for place in order))
-
-
-def _answered_at_random(task: Task, random: np.random.Generator) -> Task:
-    known = choices(task)
-    truths = [list(case.truths) for case in task.cases]
-    ends = [*known.starts[1:].tolist(), len(known.texts)]
-    drawn = random.random(len(known.cases))
-    for number, (start, end) in enumerate(zip(known.starts.tolist(), ends, strict=True)):
-        truths[known.cases[number]][known.places[number]] = known.texts[start + int(drawn[number] * (end - start))]
-    cases = zip(task.cases, truths, strict=True)
-    return replace(task, cases=tuple(replace(case, truths=tuple(given)) for case, given in cases))
 
 
 # A conditional logit model (McFadden 1974), cross-fitted: how likely each candidate of a choice is the right one.
@@ -180,16 +164,14 @@ _LARGEST = 30.0  # of a weighted sum, beyond which exp() says nothing more
 
 
 def likelihoods(found: Choices, features: Features, rising: BoolArray | None = None) -> FloatArray:
-    """Return the probability of each candidate, learnt from the choices of the other folds, shape (m,).
-
-    ``features`` gives those of the candidates by the fold that is left out; NaN counts as the mean of the choice. Those
-    marked in ``rising``, shape (f,), may speak for a candidate and never against it.
-
-    The probabilities are equal if the choices teach no more than chance does: if the weights raise the log-likelihood
-    of the choices that they are learnt from by no more than 1 beyond their number (Akaike 1974), on average over the
-    folds. One fold does not decide for itself: what the others teach of a task that is balanced exactly is the opposite
-    of what is true in it.
-    """
+    """Return the probability of each candidate, learnt from the choices of the other folds, shape (m,)."""
+    # ``features`` gives those of the candidates by the fold that is left out; NaN counts as the mean of the choice.
+    # Those marked in ``rising``, shape (f,), may speak for a candidate and never against it.
+    #
+    # The probabilities are equal if the choices teach no more than chance does: if the weights raise the log-likelihood
+    # of the choices that they are learnt from by no more than 1 beyond their number (Akaike 1974), on average over the
+    # folds. One fold does not decide for itself: what the others teach of a task that is balanced exactly is the
+    # opposite of what is true in it.
     chance = 1 / np.bincount(found.owners, minlength=len(found.cases))
     even = chance[found.owners].astype(np.float64)
     result, surplus = even.copy(), []
@@ -199,7 +181,10 @@ def likelihoods(found: Choices, features: Features, rising: BoolArray | None = N
         if inside.all():
             continue
         rows = centred(features(fold), found)
-        rows /= _scale(rows[~inside])
+        # Scaled by the root mean square over the choices that a feature divides, so that a rare mark stays small.
+        outside = rows[~inside]
+        scale = np.sqrt((outside**2).sum(axis=0) / np.maximum((outside != 0).sum(axis=0), 1))
+        rows /= np.where(scale > 0, scale, 1.0)
         weights, more = _rising(rows[~inside], found.owners[~inside], found.true[~inside], rising)
         surplus.append(more)
         result[inside] = _softmax(rows[inside] @ weights, found.owners[inside])
@@ -207,10 +192,8 @@ def likelihoods(found: Choices, features: Features, rising: BoolArray | None = N
 
 
 def _rising(rows: FloatArray, owners: IntArray, true: BoolArray, rising: BoolArray | None) -> tuple[FloatArray, float]:
-    """Return weights, shape (f,), and by how much they are worth more than their number, as ``_fitted`` does.
-
-    A feature that may only speak for a candidate has the weight 0 if it would speak against it.
-    """
+    """Return weights, shape (f,), and by how much they are worth more than their number, as ``_fitted`` does."""
+    # A feature that may only speak for a candidate has the weight 0 if it would speak against it.
     if rising is None:
         return _fitted(rows, owners, true)
     used, weights, surplus = np.ones(rows.shape[1], dtype=np.bool_), np.zeros(rows.shape[1]), 0.0
@@ -225,24 +208,14 @@ def _rising(rows: FloatArray, owners: IntArray, true: BoolArray, rising: BoolArr
 
 
 def centred(features: FloatArray, found: Choices) -> FloatArray:
-    """Return features with mean 0 within each choice, shape (m, f); NaN is 0.
-
-    What differs from the mean by an error of rounding is 0: the error depends on the order of the candidates, and so on
-    which of them is right.
-    """
+    """Return features with mean 0 within each choice, shape (m, f); NaN is 0."""
     known = np.isfinite(features)
     counted = np.where(known, features, 0.0)
     numbers = np.add.reduceat(known.astype(np.float64), found.starts, axis=0)
     means = np.add.reduceat(counted, found.starts, axis=0) / np.maximum(numbers, 1.0)
     result = np.where(known, features - means[found.owners], 0.0)
+    # An error of rounding is 0: it depends on the order of the candidates, and so on which of them is right.
     return np.where(np.abs(result) > _ROUNDING * np.abs(counted), result, 0.0)
-
-
-def _scale(rows: FloatArray) -> FloatArray:
-    """The root of the mean square of each feature over the choices that it divides, so that a rare mark stays small."""
-    differs = np.maximum((rows != 0).sum(axis=0), 1)
-    scale = np.sqrt((rows**2).sum(axis=0) / differs)
-    return np.where(scale > 0, scale, 1.0)
 
 
 def _fitted(rows: FloatArray, owners: IntArray, true: BoolArray) -> tuple[FloatArray, float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import normalize
@@ -18,7 +18,7 @@ from unicodedata import normalize
 from vlgate.judging.answers import told_apart_by_the_letter
 from vlgate.metrics.clusters import case_clusters, image_keys, photograph
 from vlgate.metrics.shapes import contrasts
-from vlgate.types import Ask, Match, Request, Task, text_of
+from vlgate.types import Ask, Case, Match, Request, Shape, Task, text_of
 
 EXAMPLES = 3
 _FEWEST = 20
@@ -42,47 +42,49 @@ class Flaw:
 
 
 def examine(task: Task, elsewhere: Collection[tuple[str, str]] = frozenset()) -> tuple[Flaw, ...]:
-    """Look for flaws in a task.
+    """Look for flaws in a task; ``elsewhere`` holds the ``true_texts`` of other tasks.
 
-    ``elsewhere`` holds the ``true_texts`` of other tasks, to find foils that are captions there.
-
-    Returns: the flaws that were found, in a fixed order. A case counts once for each flaw; a case whose texts are equal
-        does not also count as a true foil.
+    A case counts once for each flaw; a case whose texts are equal does not also count as a true foil.
     """
-    found = list(_contrasts(task))
-    here = {(key, true) for _, key, true, _ in found}
-    flaws = (
-        _flaw(task, "equal texts", _equal(found), "a caption equals its foil: no model can be right"),
-        _flaw(task, "true foil", _foils_in(here, found), "the task has the foil as a caption of its image"),
-        _flaw(
-            task,
-            "true foil elsewhere",
-            _foils_in(elsewhere, [c for c in found if (c[1], c[3]) not in here]) if elsewhere else iter(()),
-            "another task has the foil as a caption of its image",
-        ),
-        _flaw(task, "unrelated foil", _unrelated(found), "it shares no word with its caption of 3 words or more"),
-        _flaw(task, "same question", _same_question(task), "the original and the perturbed question are the same"),
-        _flaw(task, "two answers", _two_answers(task), "the task also gives the question another right answer"),
-        _flaw(task, "answer not offered", _not_offered(task), "the right answer is not among the choices"),
-        _flaw(
-            task,
+    pairs = list(_contrasts(task))
+    here = {(key, true) for _, key, true, _ in pairs}
+    beyond = [pair for pair in pairs if (pair[1], pair[3]) not in here] if elsewhere else []
+    equal = (position for position, _, true, false in pairs if _alike(true, false))
+    checks: tuple[tuple[str, _Positions, str], ...] = (
+        ("equal texts", equal, "a caption equals its foil: no model can be right"),
+        ("true foil", _foils_in(here, pairs), "the task has the foil as a caption of its image"),
+        ("true foil elsewhere", _foils_in(elsewhere, beyond), "another task has the foil as a caption of its image"),
+        ("unrelated foil", _unrelated(pairs), "it shares no word with its caption of 3 words or more"),
+        ("same question", _same_question(task), "the original and the perturbed question are the same"),
+        ("two answers", _two_answers(task), "the task also gives the question another right answer"),
+        ("answer not offered", _not_offered(task), "the right answer is not among the choices"),
+        (
             "choices alike",
             _alike_choices(task),
             "two choices are the same words: only a reply to the letter tells them",
         ),
-        _flaw(task, "duplicate", _duplicates(task), "an earlier case asks the same of the same image"),
-        _flaw(task, "stray blanks", _blanks(task), "a text begins or ends with a blank, or holds two in a row"),
-        _flaw(
-            task,
+        ("duplicate", _duplicates(task), "an earlier case asks the same of the same image"),
+        ("stray blanks", _blanks(task), "a text begins or ends with a blank, or holds two in a row"),
+        (
             "joined images",
             _joined(task),
             "images that cases share join more than half of the cases: the intervals count them as one image",
         ),
-        _flaw(
-            task, "alternating truths", _alternating(task), "every other case in the file is true: its order tells it"
-        ),
+        ("alternating truths", _alternating(task), "every other case in the file is true: its order tells it"),
     )
-    return tuple(flaw for flaw in flaws if flaw.count)
+    flaws = []
+    for name, positions, why in checks:
+        if rows := list(dict.fromkeys(positions)):
+            examples = tuple(task.cases[row].id for row in rows[:EXAMPLES])
+            flaws.append(Flaw(name=name, count=len(rows), examples=examples, why=why))
+    return tuple(flaws)
+
+
+def _same_question(task: Task) -> _Positions:
+    for position, case in enumerate(task.cases):
+        match case.requests:
+            case (Ask() as one, Ask() as other) if (one.image.key, one.question) == (other.image.key, other.question):
+                yield position
 
 
 def true_texts(tasks: Iterable[Task]) -> set[tuple[str, str]]:
@@ -90,22 +92,18 @@ def true_texts(tasks: Iterable[Task]) -> set[tuple[str, str]]:
     return {(key, true) for task in tasks for _, key, true, _ in _contrasts(task)}
 
 
-def _flaw(task: Task, name: str, found: _Positions, why: str) -> Flaw:
-    positions = list(dict.fromkeys(found))
-    examples = tuple(task.cases[position].id for position in positions[:EXAMPLES])
-    return Flaw(name=name, count=len(positions), examples=examples, why=why)
+def text_pairs(cases: Sequence[Case], shape: Shape) -> Iterator[tuple[int, int, Match, Match]]:
+    """Yield the position of each case, that of its true text, and a true and a false text of one image."""
+    for position, case in enumerate(cases):
+        for right, wrong in contrasts(case, shape):
+            true, false = case.requests[right], case.requests[wrong]
+            if isinstance(true, Match) and isinstance(false, Match):
+                yield position, right, true, false
 
 
 def _contrasts(task: Task) -> Iterator[_Contrast]:
-    for position, case in enumerate(task.cases):
-        for right, wrong in contrasts(case, task.shape):
-            true, false = case.requests[right], case.requests[wrong]
-            if isinstance(true, Match) and isinstance(false, Match):
-                yield position, true.image.key, true.text, false.text
-
-
-def _equal(found: Iterable[_Contrast]) -> _Positions:
-    return (position for position, _, true, false in found if _alike(true, false))
+    for position, _, true, false in text_pairs(task.cases, task.shape):
+        yield position, true.image.key, true.text, false.text
 
 
 def _alike(text: str, other: str) -> bool:
@@ -123,12 +121,6 @@ def _unrelated(found: Iterable[_Contrast]) -> _Positions:
         if len(words) < 3 or not set(words).isdisjoint(false.lower().split()):
             continue
         if set(re.findall(r"\w+", true.lower())).isdisjoint(re.findall(r"\w+", false.lower())):
-            yield position
-
-
-def _same_question(task: Task) -> _Positions:
-    for position, (original, perturbed) in _question_pairs(task):
-        if (original.image.key, original.question) == (perturbed.image.key, perturbed.question):
             yield position
 
 
@@ -191,11 +183,8 @@ def _joined(task: Task) -> _Positions:
 
 
 def _alternating(task: Task) -> _Positions:
-    """All cases of a task whose truths change from each case to the next, as in three of POPE's files.
-
-    A sample is known by its ids, if they are numbers: the truths of all odd ones are the same, and those of all even
-    ones the opposite. By chance, fewer than one task in 500,000 of ``_FEWEST`` cases is like that.
-    """
+    """All cases of a task whose truths change from each case to the next, as in three of POPE's files."""
+    # By chance, fewer than one task in 500,000 of ``_FEWEST`` cases is like that.
     if task.shape != "single" or len(task.cases) < _FEWEST:
         return iter(())
     numbered = all(case.id.isdecimal() for case in task.cases)
@@ -205,13 +194,6 @@ def _alternating(task: Task) -> _Positions:
         truths[place % 2].update(case.truths)
     told = len(truths[0]) == len(truths[1]) == 1 and truths[0] != truths[1]
     return iter(range(len(places))) if told else iter(())
-
-
-def _question_pairs(task: Task) -> Iterator[tuple[int, tuple[Ask, Ask]]]:
-    for position, case in enumerate(task.cases):
-        match case.requests:
-            case (Ask() as original, Ask() as perturbed):
-                yield position, (original, perturbed)
 
 
 def _asked(request: Request) -> tuple[str, ...]:

@@ -85,10 +85,7 @@ def read_disputes(files: Iterable[Path]) -> tuple[Dispute, ...]:
 
 
 def fingerprint(cases: Iterable[Case]) -> str:
-    """Return 16 digits that tell whether cases ask the same as others, in the same order: images, texts and choices.
-
-    The truths are not in them.
-    """
+    """Return 16 digits that tell whether cases ask the same, in the same order: images, texts and choices."""
     found = blake2b(digest_size=8)
     for case in cases:
         for request in case.requests:
@@ -101,13 +98,9 @@ def fingerprint(cases: Iterable[Case]) -> str:
 def applied(
     tasks: Sequence[Task], disputes: Sequence[Dispute], known: Iterable[str]
 ) -> tuple[tuple[Task, ...], tuple[str, ...]]:
-    """Correct or leave out the disputed cases of some tasks.
-
-    ``known`` holds the ids of all tasks that there are. Several disputes may be about a case if they do the same to it.
-
-    Returns: the tasks, which count what was left out by claim, and what was corrected; and notes on the disputes that
-        are about tasks that are not among these, or of ``KNOWN`` about cases that are not in the data.
-    """
+    """Correct or leave out the disputed cases of some tasks; ``known`` holds the ids of all tasks that there are."""
+    # Several disputes may be about a case if they do the same to it. The notes are on disputes about tasks that are not
+    # among these, or of ``KNOWN`` about cases that are not in the data.
     names = sorted(known)
     here = {task.id for task in tasks}
     disputes, others = _fitting(tasks, disputes)
@@ -128,46 +121,43 @@ def applied(
 
 def reported(tasks: Sequence[Task]) -> tuple[str, ...]:
     """Return a note for each task with labels that ``KNOWN`` disputes, which says how many, by claim."""
-    found, _ = _fitting(tasks, read_disputes([KNOWN]))
-    counts = Counter((one.task, one.claim) for one in found if one.task in {task.id for task in tasks})
-    by_task: dict[str, list[str]] = {}
-    for (task, claim), number in counts.items():
-        by_task.setdefault(task, []).append(f"{number:,} {claim}")
-    return tuple(
-        f"{task}: others report labels of its cases ({', '.join(said)}); --disputes known corrects or drops them"
-        for task, said in sorted(by_task.items())
-    )
+    disputes, _ = _fitting(tasks, read_disputes([KNOWN]))
+    ids = {task.id for task in tasks}
+    by_task: dict[str, Counter[str]] = {}
+    for dispute in disputes:
+        if dispute.task in ids:
+            by_task.setdefault(dispute.task, Counter())[dispute.claim] += 1
+    notes = []
+    for task, counts in sorted(by_task.items()):
+        claims = ", ".join(f"{number:,} {claim}" for claim, number in counts.items())
+        notes.append(f"{task}: others report labels of its cases ({claims}); --disputes known corrects or drops them")
+    return tuple(notes)
 
 
 def _fitting(tasks: Sequence[Task], disputes: Sequence[Dispute]) -> tuple[list[Dispute], list[str]]:
     """The disputes without the lines of ``KNOWN`` about data that these tasks lack, and a note on each of those."""
-    wanted = {one.task for one in disputes}
+    wanted = {dispute.task for dispute in disputes}
     cases = {task.id: {case.id: case for case in task.cases} for task in tasks if task.id in wanted}
     lines: dict[tuple[Path, str], list[Dispute]] = {}
-    for one in disputes:
-        lines.setdefault((one.file, one.line), []).append(one)
-    found, notes = [], []
+    for dispute in disputes:
+        lines.setdefault((dispute.file, dispute.line), []).append(dispute)
+    kept, notes = [], []
     for line in lines.values():
         first, there = line[0], cases.get(line[0].task)
-        same = there is None or _same(line, there)
+        # Whether the cases of the line are there, and ask what they asked when the line was written.
+        same = there is None or all(dispute.case in there for dispute in line)
+        if there is not None and same and first.fingerprint:
+            same = fingerprint(there[dispute.case] for dispute in line) == first.fingerprint
         if same or (first.file != KNOWN and not first.fingerprint):
-            found += line
+            kept += line
         elif first.file != KNOWN:
-            raise first.wrong(
-                f"{first.task} asks something else in these cases: the fingerprint differs", "write it anew"
-            )
+            problem = f"{first.task} asks something else in these cases: the fingerprint differs"
+            raise first.wrong(problem, "write it anew")
         else:
             named = first.case if len(line) == 1 else f"({len(line):,} cases)"
             why = "the file asks something else there" if first.fingerprint else "the data have no such case"
             notes.append(f"the known dispute about {first.task} {named} is not used: {why}")
-    return found, notes
-
-
-def _same(line: Sequence[Dispute], there: Mapping[str, Case]) -> bool:
-    """Whether the cases of a line are there, and ask what they asked when the line was written."""
-    if any(one.case not in there for one in line):
-        return False
-    return not line[0].fingerprint or fingerprint(there[one.case] for one in line) == line[0].fingerprint
+    return kept, notes
 
 
 def disputed(left_out: Mapping[str, int]) -> int:
@@ -189,7 +179,12 @@ def _disputes(record: Record) -> Iterator[Dispute]:
     if "case" in record.fields and "cases" in record.fields:
         raise record.error("has both 'case' and 'cases'", "keep one")
     cases = record.texts("cases") if "cases" in record.fields else (record.text("case"),)
-    truths = _truths(record, claim)
+    truths: Any = record.fields.get("truths")
+    if truths is not None and claim != "wrong":
+        raise record.error(f"has truths although it claims {claim!r}", 'write "claim": "wrong"')
+    if truths is not None and not (isinstance(truths, list) and all(isinstance(truth, bool | str) for truth in truths)):
+        remedy = "write one truth per request: true or false for a text, the right answer for a question"
+        raise record.error(f"truths={truths!r} is not a list of truths", remedy)
     for case in cases:
         yield Dispute(
             task=task,
@@ -197,23 +192,11 @@ def _disputes(record: Record) -> Iterator[Dispute]:
             claim=claim,
             evidence=evidence,
             source=record.text("source") if "source" in record.fields else "",
-            truths=truths,
+            truths=None if truths is None else tuple(truths),
             file=record.file,
             line=record.id,
             fingerprint=record.text("fingerprint") if "fingerprint" in record.fields else "",
         )
-
-
-def _truths(record: Record, claim: str) -> tuple[bool | str, ...] | None:
-    given: Any = record.fields.get("truths")
-    if given is None:
-        return None
-    if claim != "wrong":
-        raise record.error(f"has truths although it claims {claim!r}", 'write "claim": "wrong"')
-    if not isinstance(given, list) or not all(isinstance(one, bool | str) for one in given):
-        remedy = "write one truth per request: true or false for a text, the right answer for a question"
-        raise record.error(f"truths={given!r} is not a list of truths", remedy)
-    return tuple(given)
 
 
 def _nearest_cases(named: str, ids: Sequence[str]) -> str:
@@ -228,51 +211,47 @@ def _nearest_cases(named: str, ids: Sequence[str]) -> str:
 
 def _applied(task: Task, disputes: Mapping[str, Dispute]) -> Task:
     ids = {case.id for case in task.cases}
-    for one in disputes.values():
-        if one.case not in ids:
-            raise one.wrong(f"{task.id} has no case {one.case!r}", _nearest_cases(one.case, sorted(ids)))
+    for dispute in disputes.values():
+        if dispute.case not in ids:
+            raise dispute.wrong(f"{task.id} has no case {dispute.case!r}", _nearest_cases(dispute.case, sorted(ids)))
     left_out: Counter[str] = Counter()
-    cases = []
+    cases, corrected = [], 0
     for case in task.cases:
-        dispute = disputes.get(case.id)
-        if dispute is None:
+        claimed = disputes.get(case.id)
+        if claimed is None:
             cases.append(case)
-        elif dispute.corrects:
-            cases.append(_corrected(case, task, dispute))
+        elif claimed.corrects:
+            cases.append(_corrected(case, task, claimed))
+            corrected += 1
         else:
-            left_out[_reason(dispute.claim)] += 1
-    corrected = sum(case.id in disputes for case in cases)
+            left_out[_reason(claimed.claim)] += 1
     return replace(task, cases=tuple(cases), left_out={**task.left_out, **left_out}, corrected=corrected)
 
 
 def _corrected(case: Case, task: Task, dispute: Dispute) -> Case:
-    if any(isinstance(request, Ask) for request in case.requests):
-        return replace(case, truths=_answers(case, task, dispute))
+    asked = [request for request in case.requests if isinstance(request, Ask)]
+    if asked:
+        return replace(case, truths=_answers(case, asked, task, dispute))
     opposite = tuple(not truth for truth in case.truths)
     if task.shape == "single" and dispute.truths in (None, opposite):
         return replace(case, truths=opposite)
     if not SHAPES[task.shape].exchanged:
-        said = f"cannot be corrected, because its shape is {task.shape}"
-        raise dispute.wrong(f"{dispute.case!r} {said}", "claim that it is wrong, without truths, or ambiguous")
+        problem = f"{dispute.case!r} cannot be corrected, because its shape is {task.shape}"
+        raise dispute.wrong(problem, "claim that it is wrong, without truths, or ambiguous")
     if dispute.truths not in (None, opposite):
-        said = f"truths={list(dispute.truths or ())!r} do not fit a case of the shape {task.shape}"
-        raise dispute.wrong(said, f"write {list(opposite)!r}, or claim that it is ambiguous")
+        problem = f"truths={list(dispute.truths or ())!r} do not fit a case of the shape {task.shape}"
+        raise dispute.wrong(problem, f"write {list(opposite)!r}, or claim that it is ambiguous")
     return replace(case, requests=tuple(case.requests[place] for place in SHAPES[task.shape].exchanged))
 
 
-def _offered_both(case: Case) -> bool:
-    asked = [request.choices for request in case.requests if isinstance(request, Ask)]
-    return all(set(case.truths) <= set(choices) for choices in asked)
-
-
-def _answers(case: Case, task: Task, dispute: Dispute) -> tuple[bool | str, ...]:
-    given = dispute.truths
-    if given is None and task.shape == "questions" and task.capability == "directional" and _offered_both(case):
-        given = case.truths[::-1]
-    elif given is None:
-        given = tuple(_OPPOSITE.get(str(truth), "") for truth in case.truths)
-    fits = len(given) == len(case.truths) and all(isinstance(one, str) and one for one in given)
-    if not fits or (task.shape == "questions" and (len(set(given)) == 1) != (task.capability == "invariance")):
+def _answers(case: Case, asked: Sequence[Ask], task: Task, dispute: Dispute) -> tuple[bool | str, ...]:
+    given, of_pair = dispute.truths, task.shape == "questions"
+    if given is None:
+        both = all(set(case.truths) <= set(request.choices) for request in asked)
+        opposite = tuple(_OPPOSITE.get(str(truth), "") for truth in case.truths)
+        given = case.truths[::-1] if of_pair and task.capability == "directional" and both else opposite
+    fits = len(given) == len(case.truths) and all(isinstance(answer, str) and answer for answer in given)
+    if not fits or (of_pair and (len(set(given)) == 1) != (task.capability == "invariance")):
         relation = "equal" if task.capability == "invariance" else "different"
         remedy = f'write "claim": "wrong" and "truths" with {relation} answers to its {len(case.truths)} questions'
         raise dispute.wrong(f"gives no answers that {dispute.case!r} can have", f"{remedy}, or call it ambiguous")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -48,12 +49,11 @@ _Marks = Sequence[tuple[int, ...]]
 
 
 def near_copies(tasks: Sequence[Task]) -> dict[str, Flaw]:
-    """Find the cases of each task that another task asks nearly so, in time linear in the number of cases.
-
-    What is compared are a true and a false text of one image, or all questions of a case. Two texts are nearly the same
-    if their words are, in their order, without case, punctuation and articles; two images are the same if they have the
-    same key, or the same number of COCO or Visual Genome, without the folder, the extension and COCO's former prefix.
-    """
+    """Find the cases of each task that another task asks nearly so, in time linear in the number of cases."""
+    # What is compared are a true and a false text of one image, or all questions of a case. Two texts are nearly the
+    # same if their words are, in their order, without case, punctuation and articles; two images are the same if they
+    # have the same key, or the same number of COCO or Visual Genome, without the folder, the extension and COCO's
+    # former prefix.
     marks = [[_marks(case, task.shape) for case in task.cases] for task in tasks]
     seen: dict[int, int] = {}
     for number, of_task in enumerate(marks):
@@ -64,16 +64,12 @@ def near_copies(tasks: Sequence[Task]) -> dict[str, Flaw]:
 
 
 def copied(cases: Sequence[Case], enough: int) -> tuple[str, ...] | None:
-    """Find the cases that ask what an earlier case asks: nearly equal texts about images that look the same.
-
-    Drawn images are compared by what is drawn. Others are decoded, but only until ``enough`` cases differ, and none of
-    them if that many cases have different texts. Two of them look the same if the 16 x 16 cells that each is divided
-    into differ by at most 2 of 255 on average, and by more than 12 in one cell at most. So a photograph that is stored
-    as another JPEG, resized or altered in a pixel is a copy, and one in which a small thing has moved is not.
-    An image that cannot be read is compared by its name.
-
-    Returns: the ids of the copies; None if at least ``enough`` of the cases differ.
-    """
+    """Return the ids of the cases that ask what an earlier one asks; None if at least ``enough`` cases differ."""
+    # Drawn images are compared by what is drawn. Others are decoded, but only until ``enough`` cases differ, and none
+    # of them if that many cases have different texts. Two of them look the same if the 16 x 16 cells that each is
+    # divided into differ by at most 2 of 255 on average, and by more than 12 in one cell at most. So a photograph that
+    # is stored as another JPEG, resized or altered in a pixel is a copy, and one in which a small thing has moved is
+    # not. An image that cannot be read is compared by its name.
     texts = [tuple(map(_asked, case.requests)) for case in cases]
     if len(set(texts)) >= enough:
         return None
@@ -137,31 +133,31 @@ def _parts(recipe: Recipe) -> Iterator[object]:
 
 
 def _flaw(number: int, marks: _Marks, tasks: Sequence[Task], seen: Mapping[int, int]) -> Flaw | None:
-    places: list[int] = []
-    counts: dict[int, int] = {}
-    for place, asked in enumerate(marks):
+    rows: list[int] = []
+    counts: Counter[int] = Counter()
+    for row, asked in enumerate(marks):
         others = 0
         for mark in asked:
             others |= seen[mark]
         others &= ~(1 << number)
         if others:
-            places.append(place)
-            counts[others] = counts.get(others, 0) + 1
-    if not places:
+            rows.append(row)
+            counts[others] += 1
+    if not rows:
         return None
-    examples = tuple(tasks[number].cases[place].id for place in places[:EXAMPLES])
-    return Flaw(name=NAME, count=len(places), examples=examples, why=_why(counts, tasks))
-
-
-def _why(counts: Mapping[int, int], tasks: Sequence[Task]) -> str:
-    found = {
-        task.id: sum(count for others, count in counts.items() if others >> number & 1)
-        for number, task in enumerate(tasks)
+    shared = {
+        task.id: sum(count for others, count in counts.items() if others >> place & 1)
+        for place, task in enumerate(tasks)
     }
-    most = sorted((name for name, count in found.items() if count), key=lambda name: (-found[name], name))
-    named = ", ".join(f"{name} ({found[name]:,})" for name in most[:_NAMED])
+    most = sorted((name for name, count in shared.items() if count), key=lambda name: (-shared[name], name))
+    named = ", ".join(f"{name} ({shared[name]:,})" for name in most[:_NAMED])
     more = f" and {len(most) - _NAMED} more" if len(most) > _NAMED else ""
-    return f"nearly the same is asked of the same image in {named}{more}"
+    return Flaw(
+        name=NAME,
+        count=len(rows),
+        examples=tuple(tasks[number].cases[row].id for row in rows[:EXAMPLES]),
+        why=f"nearly the same is asked of the same image in {named}{more}",
+    )
 
 
 def _marks(case: Case, shape: Shape) -> tuple[int, ...]:
@@ -173,7 +169,8 @@ def _marks(case: Case, shape: Shape) -> tuple[int, ...]:
 
 
 def _mark(request: Request) -> tuple[str, ...]:
-    return (*(map(_name, images_of(request)) if images_of(request) else ("",)), *_words(text_of(request)))
+    words = [word for word in _WORD.findall(text_of(request).casefold()) if word not in _ARTICLES]
+    return (*([_name(image) for image in images_of(request)] or ("",)), *words)
 
 
 def _name(image: LazyImage) -> str:
@@ -181,7 +178,3 @@ def _name(image: LazyImage) -> str:
     name, mark, perturbed = image.key.rpartition("/")[2].partition("#")
     stem = _SPLIT.sub("", name.rpartition(".")[0] or name)
     return stem + mark + perturbed if stem.isdecimal() and len(stem) >= _DIGITS else image.key
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text.casefold()) if word not in _ARTICLES]

@@ -9,27 +9,23 @@ from math import log1p
 
 import numpy as np
 
+from vlgate.audit.blind_baseline import NUMBERS
 from vlgate.audit.choices import BoolArray, Choices, Findings, centred
 from vlgate.metrics.text_learning import IntArray, Questions, answer_scores, compared, features, log_odds, several
-from vlgate.perturb.text.rewriting import NUMBER_WORDS
 from vlgate.types import FloatArray
 
 # The probe ``words``: which words, and pairs of neighbours, are more often true than false in the other folds.
 
 
 def word_features(found: Choices) -> Findings:
-    """Return the log odds of naive Bayes that each candidate is right, as features of shape (m, 1).
-
-    It is the classifier of the text-only baseline, ``vlgate.metrics.text_learning``.
-    """
+    """Return the log odds that each candidate is right, by the text-only baseline's naive Bayes, shape (m, 1)."""
     learnt = _words_of_answers(found) if found.questions else _words_of_texts(found)
     every = learnt(np.ones(len(found.cases), dtype=np.bool_))
 
     def without(fold: int) -> FloatArray:
         kept = found.folds != fold
-        rows = kept[found.owners]
         scores = every.copy()
-        scores[rows] = learnt(kept)
+        scores[kept[found.owners]] = learnt(kept)
         return scores[:, None]
 
     return without, np.array([True])
@@ -78,19 +74,14 @@ _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _MARK = re.compile(r"[^\w\s]")
 _SLIP = re.compile(r"\b(?:a [aeiou]|an [^aeiouh\W\d])", re.IGNORECASE)
 _NEGATED = frozenset({"no", "not", "none", "nobody", "nothing", "never", "neither", "nor", "without", "cannot"})
-_NUMBERS = {word: float(number) for number, word in enumerate(NUMBER_WORDS)}
 _COMPARED = [0, 1, 2, 4]  # without the length, which is a mark of its own
-_YES, _NO = "yes", "no"
 
 
 def form_features(found: Choices) -> Findings:
-    """Return the marks of each candidate, and of each whether it is above the mean of its choice.
-
-    Words are counted in all texts of the task, whether they are true or false, so no mark depends on a truth.
-    """
-    values = np.concatenate(
-        [_form_of_answers(found) if found.questions else _form_of_texts(found.texts), _beside(found)], axis=1
-    )
+    """Return the marks of each candidate, and of each whether it is above the mean of its choice."""
+    # Words are counted in all texts of the task, whether they are true or false, so no mark depends on a truth.
+    own = _form_of_answers(found) if found.questions else _form_of_texts(found.texts)
+    values = np.concatenate([own, _beside(found)], axis=1)
     marks = np.concatenate([values, np.sign(centred(values, found))], axis=1)
     return (lambda _: marks), None
 
@@ -102,13 +93,15 @@ def _beside(found: Choices) -> FloatArray:
     """
     numbers = range(len(found.cases)) if found.questions else found.cases.tolist()
     cases = [(numbers[owner], found.images[owner]) for owner in found.owners.tolist()]
+    groupings: list[Sequence[Hashable]] = [cases]
     images = [image for _, image in cases]
-    grouped = [cases] if found.questions or len(set(images)) == len(set(cases)) else [cases, images]
-    return np.concatenate([_compared(found.texts, groups) for groups in grouped], axis=1)
-
-
-def _compared(texts: Sequence[str], groups: Sequence[Hashable]) -> FloatArray:
-    return np.where(several(texts, groups)[:, None], compared(texts, groups)[:, _COMPARED], 0.0)
+    if not found.questions and len(set(images)) != len(set(cases)):
+        groupings.append(images)
+    columns = [
+        np.where(several(found.texts, groups)[:, None], compared(found.texts, groups)[:, _COMPARED], 0.0)
+        for groups in groupings
+    ]
+    return np.concatenate(columns, axis=1)
 
 
 def _form_of_texts(texts: Sequence[str]) -> FloatArray:
@@ -120,7 +113,9 @@ def _form_of_texts(texts: Sequence[str]) -> FloatArray:
 
 def _marks(text: str, words: Sequence[str], counts: Counter[str]) -> tuple[float, ...]:
     common = [log1p(counts[word]) for word in words] or [0.0]
-    numbers = [_NUMBERS[word] if word in _NUMBERS else float(word) for word in words if _is_number(word)]
+    numbers = [
+        NUMBERS[word] if word in NUMBERS else float(word) for word in words if word in NUMBERS or word[0].isdecimal()
+    ]
     return (
         len(text),
         len(words),
@@ -128,7 +123,7 @@ def _marks(text: str, words: Sequence[str], counts: Counter[str]) -> tuple[float
         min(common),
         sum(common) / len(common),
         len(words) - len(set(words)),
-        sum(word in _NEGATED or word.endswith("n't") for word in words),
+        sum(map(_is_negated, words)),
         len(numbers),
         log1p(max(numbers, default=0.0)),
         min(numbers, default=0.0) == 0.0,
@@ -139,30 +134,30 @@ def _marks(text: str, words: Sequence[str], counts: Counter[str]) -> tuple[float
     )
 
 
-def _is_number(word: str) -> bool:
-    return word in _NUMBERS or word[0].isdecimal()
+def _is_negated(word: str) -> bool:
+    return word in _NEGATED or word.endswith("n't")
 
 
 def _form_of_answers(found: Choices) -> FloatArray:
     offered = Counter(found.texts)
     ends = [*found.starts[1:].tolist(), len(found.texts)]
     rows = []
-    for question, start, end in zip(found.questions, found.starts.tolist(), ends, strict=True):
-        words = _WORD.findall(question.lower())
-        negated = any(word in _NEGATED or word.endswith("n't") for word in words)
+    for text, start, end in zip(found.questions, found.starts.tolist(), ends, strict=True):
+        question = text.lower()
+        words = _WORD.findall(question)
         for place in range(start, end):
-            rows.append(_answer_marks(found.texts[place], question.lower(), words, negated=negated))
-            rows[-1] += (float(place == start), float(place == end - 1), log1p(offered[found.texts[place]]))
+            marks = _answer_marks(found.texts[place], question, words)
+            rows.append((*marks, float(place == start), float(place == end - 1), log1p(offered[found.texts[place]])))
     return np.array(rows, dtype=np.float64)
 
 
-def _answer_marks(answer: str, question: str, words: Sequence[str], *, negated: bool) -> tuple[float, ...]:
+def _answer_marks(answer: str, question: str, words: Sequence[str]) -> tuple[float, ...]:
     """The marks of an answer: those of "yes" also by what the question says, because its form may give it away."""
-    yes = float(answer == _YES) - float(answer == _NO)
-    at = question.find(answer) if answer not in {_YES, _NO} else -1
+    yes = float(answer == "yes") - float(answer == "no")
+    at = -1 if yes else question.find(answer)
     return (
         yes,
-        yes * negated,
+        yes * any(map(_is_negated, words)),
         yes * len(words),
         yes * ("or" in words),
         yes * ("and" in words or "both" in words),
@@ -185,12 +180,10 @@ _BEGIN, _END = 0, 1
 
 
 def ngram_features(found: Choices) -> Findings:
-    """Return the mean log-probability of each candidate's words, weighed by its length, as features of shape (m, 2).
-
-    The features are the mean times 1 more than the number of words above that of the shortest text, and below that of
-    the longest. Sums of them with weights of at least 0 are the scores of means and sums of log-probabilities that, of
-    two texts of a length, never prefer the less likely one: it is unlikely elsewhere because it is true here.
-    """
+    """Return the mean log-probability of each candidate's words, weighed by its length, shape (m, 2)."""
+    # The features are the mean times 1 more than the number of words above that of the shortest text, and below that of
+    # the longest. Sums of them with weights of at least 0 are the scores of means and sums of log-probabilities that,
+    # of two texts of a length, never prefer the less likely one: it is unlikely elsewhere because it is true here.
     texts = Trigrams(found.whole())
     folds = found.folds[found.owners]
     longer, shorter = texts.lengths - texts.lengths.min() + 1, texts.lengths.max() - texts.lengths + 1
@@ -203,19 +196,22 @@ def ngram_features(found: Choices) -> Findings:
 
 
 class Trigrams:
-    """The words of m texts, numbered, with the one and the two words before each.
-
-    ``lengths``, shape (m,), counts the words of each text and its end.
-    """
+    """The words of m texts, numbered; ``lengths``, shape (m,), counts the words of each text and its end."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        words, rows, self._size = _words(texts)
+        known: dict[str, int] = {}
+        numbers: list[int] = []
+        owners: list[int] = []  # -1 at the two beginnings before each text
+        for row, text in enumerate(texts):
+            own = [known.setdefault(word, len(known) + 2) for word in _TOKEN.findall(text.lower())]
+            numbers += [_BEGIN, _BEGIN, *own, _END]
+            owners += [-1, -1, *[row] * (len(own) + 1)]
+        words, rows, self._size = np.array(numbers, dtype=np.int64), np.array(owners, dtype=np.int64), len(known) + 2
         inside = rows[2:] >= 0
         before = _numbered(words[:-2] * self._size + words[1:-1])
         ends = [words[2:], words[1:-1] * self._size + words[2:], before * self._size + words[2:]]
-        self._after = [_numbered(one[inside]) for one in ends]
         contexts = [np.zeros(len(before), dtype=np.int64), words[1:-1], before]
-        self._contexts = [_numbered(one[inside]) for one in contexts]
+        self._keys = [_numbered(keys[inside]) for keys in (*ends, *contexts)]
         self._rows = rows[2:][inside]
         self.lengths = np.bincount(self._rows, minlength=len(texts)).astype(np.float64)
 
@@ -225,42 +221,26 @@ class Trigrams:
         A text is scored by the counts of the other folds, as far as they are ``trained`` on; all of shape (m,).
         """
         kept, place = trained[self._rows], folds[self._rows]
-        keys = (*self._after, *self._contexts)
-        whole = [_counts(one, kept) for one in keys]
+        whole = [_counts(keys, kept) for keys in self._keys]
         logs = np.zeros(len(self._rows))
         for fold in np.unique(folds):
             here = place == fold
-            seen = [total - _counts(one, kept & here) for total, one in zip(whole, keys, strict=True)]
-            found = [count[one[here]] for count, one in zip(seen, keys, strict=True)]
-            logs[here] = _interpolated(list(zip(found[:3], found[3:], strict=True)), self._size)
+            counts = [
+                (total - _counts(keys, kept & here))[keys[here]] for total, keys in zip(whole, self._keys, strict=True)
+            ]
+            logs[here] = _interpolated(list(zip(counts[:3], counts[3:], strict=True)), self._size)
         return np.bincount(self._rows, weights=logs, minlength=len(self.lengths)) / self.lengths
 
 
 def _interpolated(likely: Sequence[tuple[IntArray, IntArray]], size: int) -> FloatArray:
     """The log-probabilities from the counts of words and of their contexts: one word, two words, three words."""
     (single, total), *longer = likely
-    found = (single + 1) / (total + size)
-    result = _WEIGHTS[2] * found
-    lower = found
+    lower = (single + 1) / (total + size)
+    result = _WEIGHTS[2] * lower
     for weight, (count, context) in zip((_WEIGHTS[1], _WEIGHTS[0]), longer, strict=True):
         lower = np.where(context > 0, count / np.maximum(context, 1), lower)
         result = result + weight * lower
     return np.asarray(np.log(result), dtype=np.float64)
-
-
-def _words(texts: Sequence[str]) -> tuple[IntArray, IntArray, int]:
-    """The numbers of all words, two beginnings before and one end after each text, the text of each, the vocabulary.
-
-    The text of a beginning is -1.
-    """
-    known: dict[str, int] = {}
-    words: list[int] = []
-    rows: list[int] = []
-    for row, text in enumerate(texts):
-        found = [known.setdefault(word, len(known) + 2) for word in _TOKEN.findall(text.lower())]
-        words += [_BEGIN, _BEGIN, *found, _END]
-        rows += [-1, -1, *[row] * (len(found) + 1)]
-    return np.array(words, dtype=np.int64), np.array(rows, dtype=np.int64), len(known) + 2
 
 
 def _numbered(keys: IntArray) -> IntArray:

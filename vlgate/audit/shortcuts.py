@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,14 +36,12 @@ _NULL_DRAWS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortcuts:
-    """What the probes reach on the n cases of a task.
+    """What the probes reach on the n cases of a task; if they could not be run, ``note`` says why.
 
     ``scores``, shape (n, 3), are the probabilities of the truth; those of a case with several choices are of its least
     certain one. ``sure`` says whether a probe holds one candidate of a choice to be at least ``SOLVED`` likely, right
     or wrong. ``right`` is what the case contributes to the share that the probe gets right; a tie counts what
-    guessing among the tied gives. ``images`` names the cluster of each case; see
-    ``metrics.clusters.recorded_clusters``. If the probes could not be run, the
-    arrays hold NaN or False, and ``note`` says why.
+    guessing among the tied gives. ``images`` names the cluster of each case.
     """
 
     task: str
@@ -61,7 +59,6 @@ class Shortcuts:
 
     @property
     def unsolved(self) -> BoolArray:
-        """Whether no probe solves each case, shape (n,)."""
         return np.asarray(self.solved_blind == 0)
 
     @property
@@ -69,13 +66,11 @@ class Shortcuts:
         """Whether no probe is sure of each case, rightly or wrongly, shape (n,)."""
         return np.asarray(~self.sure.any(axis=1))
 
-    def reached(self, probe: str, rows: BoolArray | None = None) -> Metric | None:
-        """Return the share of some cases that a probe gets right; None if there are none, or it was not run."""
-        kept = np.ones(len(self.cases), dtype=np.bool_) if rows is None else rows
-        if self.note or not kept.any():
+    def reached(self, probe: str) -> Metric | None:
+        """Return the share of the cases that a probe gets right; None if there are none, or it was not run."""
+        if self.note or not self.cases:
             return None
-        groups = clusters([name for name, one in zip(self.images, kept, strict=True) if one])
-        return proportion(self.right[kept, PROBES.index(probe)], groups)
+        return proportion(self.right[:, PROBES.index(probe)], clusters(list(self.images)))
 
     def share(self, kept: BoolArray) -> Metric | None:
         """Return the share of all cases that are among some; None if the probes were not run."""
@@ -88,34 +83,37 @@ def shortcuts(task: Task, lm: LanguageModel | None = None) -> Shortcuts:
     Without a causal language model ``lm``, the probe ``likelihood`` has trigrams of the true texts of the other folds.
     The probes are not run on a task of fewer images than folds, nor on one without a choice.
     """
-    found = choices(task)
-    images = case_clusters(task.cases)
-    note = _why_not(task, found)
-    n = len(task.cases)
-    if note:
-        empty = np.full((n, len(PROBES)), np.nan)
-        return Shortcuts(
-            task=task.id,
-            cases=tuple(case.id for case in task.cases),
-            images=images,
-            scores=empty,
-            sure=np.zeros((n, len(PROBES)), dtype=np.bool_),
-            right=empty,
-            note=note,
+    known, n = choices(task), len(task.cases)
+    note, groups = "", len(set(tied_images(task.cases).values()))
+    if not len(known.cases):
+        note = "not run: no case has a true and a false text of an image, or an answer among its choices"
+    elif groups < FOLDS:
+        note = f"not run: {FOLDS} folds need {FOLDS} images, and there are {groups}"
+    scores = right = np.full((n, len(PROBES)), np.nan)
+    sure = np.zeros((n, len(PROBES)), dtype=np.bool_)
+    if not note:
+        guess = None if known.questions else SHAPES[task.shape].chance.get(SHAPES[task.shape].headline)
+        by_probe = (
+            word_features(known),
+            form_features(known),
+            ngram_features(known) if lm is None else _model_features(known, lm),
         )
-    guess = None if found.questions else SHAPES[task.shape].chance.get(SHAPES[task.shape].headline)
-    judged = [_judged(found, likelihoods(found, *feature(found)), n, guess) for feature in _features(lm).values()]
-    scores, sure, right = (np.stack(part, axis=1) for part in zip(*judged, strict=True))
+        judged = [_judged(known, likelihoods(known, *features), n, guess) for features in by_probe]
+        scores, sure, right = (np.stack(part, axis=1) for part in zip(*judged, strict=True))
     return Shortcuts(
-        task=task.id, cases=tuple(case.id for case in task.cases), images=images, scores=scores, sure=sure, right=right
+        task=task.id,
+        cases=tuple(case.id for case in task.cases),
+        images=case_clusters(task.cases),
+        scores=scores,
+        sure=sure,
+        right=right,
+        note=note,
     )
 
 
 def by_luck(task: Task, lm: LanguageModel | None = None) -> float:
-    """Return the share of cases that some probe solves if the truths are random; NaN if the probes cannot be run.
-
-    Small tasks are drawn several times. The draws depend on the id of the task only.
-    """
+    """Return the share of cases that some probe solves if the truths are random; NaN if no probe can be run."""
+    # Small tasks are drawn several times. The draws depend on the id of the task only.
     n = len(task.cases)
     draws = max(1, min(_NULL_DRAWS, _NULL_CASES // max(1, n)))
     remembered = None if lm is None else _Remembered(lm)
@@ -123,21 +121,13 @@ def by_luck(task: Task, lm: LanguageModel | None = None) -> float:
     return float("nan") if found[0].note else float(np.mean([1 - one.unsolved.mean() for one in found]))
 
 
-def _features(lm: LanguageModel | None) -> Mapping[str, Callable[[Choices], Findings]]:
-    return {
-        "words": word_features,
-        "form": form_features,
-        "likelihood": ngram_features if lm is None else lambda found: _of_model(found, lm),
-    }
-
-
-def _of_model(found: Choices, lm: LanguageModel) -> Findings:
+def _model_features(found: Choices, lm: LanguageModel) -> Findings:
     """The log-likelihoods of the candidates by a language model; NaN for one that is too short to have any."""
     texts = found.whole()
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    means = _mean_logs(list(places), lm)[[places[text] for text in texts]]
-    lengths = np.array([len(text.split()) for text in texts], dtype=np.float64)
-    logs = np.stack([means, means * lengths], axis=1)
+    distinct = list(dict.fromkeys(texts))
+    known = dict(zip(distinct, _mean_logs(distinct, lm).tolist(), strict=True))
+    means = np.array([known[text] for text in texts], dtype=np.float64)
+    logs = np.stack([means, means * [len(text.split()) for text in texts]], axis=1)
     return (lambda _: logs), None
 
 
@@ -191,20 +181,8 @@ def _judged(
     return np.where(lacking, 0.0, scores), sure, np.where(lacking, 0.0, right)
 
 
-def _why_not(task: Task, found: Choices) -> str:
-    if not len(found.cases):
-        return "not run: no case has a true and a false text of an image, or an answer among its choices"
-    groups = len(set(tied_images(task.cases).values()))
-    if groups < FOLDS:
-        return f"not run: {FOLDS} folds need {FOLDS} images, and there are {groups}"
-    return ""
-
-
-# ``shortcuts.parquet``: one row per case, with its shortcut score by each probe.
-
-
 def write_shortcuts(file: Path, found: Sequence[Shortcuts]) -> None:
-    """Write the scores of all cases.
+    """Write ``shortcuts.parquet``: one row per case, with its shortcut score by each probe.
 
     Columns: task, case, a number in 0..1 per probe (null if it was not run), solved_blind (how many probes solve the
     case), sure (whether a probe is sure of it, rightly or wrongly).
@@ -212,20 +190,15 @@ def write_shortcuts(file: Path, found: Sequence[Shortcuts]) -> None:
     import pyarrow as pa
     from pyarrow.parquet import write_table
 
-    columns = {
-        "task": pa.array([one.task for one in found for _ in one.cases], pa.string()),
-        "case": pa.array([case for one in found for case in one.cases], pa.string()),
-        **{
-            probe: pa.array(
-                [None if one.note else score for one in found for score in one.scores[:, place].tolist()], pa.float64()
-            )
-            for place, probe in enumerate(PROBES)
-        },
-        "solved_blind": pa.array(
-            [None if one.note else count for one in found for count in one.solved_blind.tolist()], pa.int64()
-        ),
-        "sure": pa.array(
-            [None if one.note else not unsure for one in found for unsure in one.unsure.tolist()], pa.bool_()
-        ),
-    }
-    write_table(pa.table(columns), file, use_dictionary=["task"])
+    rows = [
+        (task.task, case, *([None] * (len(PROBES) + 2) if task.note else (*scores, count, not unsure)))
+        for task in found
+        for case, scores, count, unsure in zip(
+            task.cases, task.scores.tolist(), task.solved_blind.tolist(), task.unsure.tolist(), strict=True
+        )
+    ]
+    types = {"task": pa.string(), "case": pa.string(), **dict.fromkeys(PROBES, pa.float64())}
+    schema = pa.schema({**types, "solved_blind": pa.int64(), "sure": pa.bool_()})
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
+    write_table(pa.table(arrays, schema=schema), file, use_dictionary=["task"])

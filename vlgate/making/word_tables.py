@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,6 @@ from vlgate.errors import DataError, OptionError
 from vlgate.perturb.foils.candidates import WordTable
 from vlgate.perturb.graphs.persons import IsPerson, known_person, wordnet_person
 from vlgate.perturb.ontology import Ontology, default_ontology
-from vlgate.perturb.ontology.wordnet import extended_by_wordnet
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.sources.graphs.files import unknown_names
 from vlgate.sources.reading.text_files import read_text
@@ -35,15 +35,21 @@ def lexicon(name: str) -> Any:
 
 def more_words(tools: Tools, graphs: Iterable[SceneGraph]) -> Ontology:
     """Return the ontology, with the names in graphs that only the lexicon of --wordnet knows if that is given."""
-    known, name = default_ontology(), tools.options.value("wordnet")
+    name = tools.options.value("wordnet")
     if name is None:
-        return known
+        return default_ontology()
     tools.require("wordnet")
-    names = sorted(unknown_names(graphs, known.knows))
+    return extended(default_ontology(), graphs, name)
+
+
+def extended(ontology: Ontology, graphs: Iterable[SceneGraph], lexicon: str) -> Ontology:
+    from vlgate.perturb.ontology.wordnet import extended_by_wordnet
+
+    names = sorted(unknown_names(graphs, ontology.knows))
     try:
-        return extended_by_wordnet(known, names, lexicon=name)[0]
+        return extended_by_wordnet(ontology, names, lexicon=lexicon)[0]
     except ValueError as error:
-        raise OptionError(f"--wordnet {name}: {error}") from None
+        raise OptionError(f"--wordnet {lexicon}: {error}") from None
 
 
 def persons(tools: Tools) -> IsPerson:
@@ -67,12 +73,12 @@ _FREQUENCIES = ("subtlex", "frequency", "freq", "count")
 _CONCRETENESS = ("conc.m", "concreteness", "conc")
 
 
+@dataclass(frozen=True, slots=True)
 class FileTable:
-    def __init__(self, values: Mapping[str, float]) -> None:
-        self._values = values
+    values: Mapping[str, float]
 
     def value(self, word: str) -> float | None:
-        return self._values.get(word)
+        return self.values.get(word)
 
 
 class Wordfreq:
@@ -99,13 +105,13 @@ def _read(file: Path, titles: tuple[str, ...]) -> dict[str, float]:
     first = [title.strip().lower() for title in lines[0].split("\t")]
     column = next((first.index(title) for title in titles if title in first), 1)
     start = 1 if column >= len(first) or not _is_number(first[column]) else 0
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for number, line in enumerate(lines[start:], start + 1):
         cells = line.split("\t")
         if len(cells) <= column or not _is_number(cells[column]):
             raise DataError(file, f"on line {number}", f"expected a number in column {column + 1}", _REMEDY)
-        found.setdefault(cells[0].strip().lower(), float(cells[column]))
-    return found
+        values.setdefault(cells[0].strip().lower(), float(cells[column]))
+    return values
 
 
 def _is_number(text: str) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from vlgate.errors import DataError, OptionError
@@ -41,10 +40,18 @@ def rows_of(file: Path) -> list[Row]:
         raise OptionError(f"{file}: is a folder; name the files in it, such as {file}/*")
     if not file.is_file():
         raise OptionError(f"{file}: there is no such file; check the path")
-    read = _READERS.get(file.suffix.lower())
+    readers: Mapping[str, Callable[[Path], Iterable[tuple[str, Mapping[str, Any]]]]] = {
+        **dict.fromkeys((".jsonl", ".json", ".ndjson"), _json),
+        **dict.fromkeys((".tsv", ".csv"), _separated),
+        ".txt": _lines,
+        ".xlsx": _sheet,
+        ".eval": _archive,
+        ".parquet": _parquet,
+    }
+    read = readers.get(file.suffix.lower())
     if read is None:
         remedy = "write the table as .xlsx, .tsv or .json" if file.suffix == ".pkl" else "name a file of replies"
-        raise OptionError(f"{file}: expected a name that ends in {', '.join(_READERS)}; {remedy}")
+        raise OptionError(f"{file}: expected a name that ends in {', '.join(readers)}; {remedy}")
     try:
         rows = [
             Row(place=f"{file.name}, {place}", fields=fields, problem=str(fields.get(_PROBLEM, "")))
@@ -63,28 +70,22 @@ def _json(file: Path) -> Iterable[tuple[str, Any]]:
     """The records of JSON or JSON lines: both are in use under either name."""
     text = read_text(file, _AGAIN)
     ends = list(accumulate(len(line) + 1 for line in text.split("\n")))
-    parts = [(n, slice(start, end - 1)) for n, (start, end) in enumerate(pairwise([0, *ends]), 1)]
-    parts = [(number, part) for number, part in parts if text[part].strip()]
-    first = text[parts[0][1]]
-    whole = file.suffix.lower() == ".json" and (len(parts) == 1 or not _is_json(first))
-    if whole or first.lstrip().startswith("["):
+    lines = [(f"line {n}", slice(start, end - 1)) for n, (start, end) in enumerate(pairwise([0, *ends]), 1)]
+    lines = [(place, part) for place, part in lines if text[part].strip()]
+    first = text[lines[0][1]]
+    try:
+        json.loads(first)
+        whole = len(lines) == 1
+    except (ValueError, RecursionError):
+        whole = True
+    if (whole and file.suffix.lower() == ".json") or first.lstrip().startswith("["):
         return _listed(file, _parsed(file, text, slice(0, len(text))))
-    lines = ((f"line {number}", part) for number, part in parts)
     return [(place, _object(file, place, _parsed(file, text, part))) for place, part in lines]
 
 
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def _parsed(file: Path, text: str, part: slice) -> Any:
-    return parsed(
-        file, text, part, "write the record again, or remove it", constants=True
-    )  # Python's own writer writes NaN
+    # Python's own writer writes NaN.
+    return parsed(file, text, part, "write the record again, or remove it", constants=True)
 
 
 def _object(file: Path, place: str, value: Any) -> Mapping[str, Any]:
@@ -98,26 +99,20 @@ def _listed(file: Path, content: Any) -> Iterator[tuple[str, Mapping[str, Any]]]
     if isinstance(content, dict):
         lists = [content[name] for name in _LISTS if isinstance(content.get(name), list)]
         lists = [values for values in lists if values and all(isinstance(value, dict) for value in values)]
-        whole = "configs" in content  # lmms-eval's figures
-        if not lists and content and not whole and all(isinstance(value, dict) for value in content.values()):
-            yield from _keyed(content)
+        figures = "configs" in content  # lmms-eval's figures
+        if not lists and content and not figures and all(isinstance(value, dict) for value in content.values()):
+            if "question" in content and len({frozenset(column) for column in content.values()}) == 1:
+                # pandas' columns, ``{"question": {"0": ...}, "prediction": {"0": ...}}``
+                for key in content["question"]:
+                    yield f"record {key}", {name: column[key] for name, column in content.items()}
+            else:
+                yield from ((f"record {key}", {"id": key, **fields}) for key, fields in content.items())
             return
         content = lists[0] if lists else [content]
     if not isinstance(content, list):
         raise OptionError(f"{file}: is {type(content).__name__}, expected records with a question and a reply")
     for number, value in enumerate(content, 1):
         yield f"record {number}", _object(file, f"record {number}", value)
-
-
-def _keyed(content: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """One record per key; or pandas' columns, ``{"question": {"0": ...}, "prediction": {"0": ...}}``."""
-    names = {frozenset(column) for column in content.values()}
-    if len(names) == 1 and "question" in content:
-        for key in next(iter(content.values())):
-            yield f"record {key}", {name: column[key] for name, column in content.items()}
-    else:
-        for key, fields in content.items():
-            yield f"record {key}", {"id": key, **fields}
 
 
 def _separated(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -182,18 +177,3 @@ def _archive(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _parquet(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     check_columns(file, column_names(file, "write it again"))
     return ((f"row {number}", row) for number, row in enumerate(all_rows(file, "write it again"), 1))
-
-
-_READERS: Mapping[str, Callable[[Path], Iterable[tuple[str, Mapping[str, Any]]]]] = MappingProxyType(
-    {
-        ".jsonl": _json,
-        ".json": _json,
-        ".ndjson": _json,
-        ".tsv": _separated,
-        ".csv": _separated,
-        ".txt": _lines,
-        ".xlsx": _sheet,
-        ".eval": _archive,
-        ".parquet": _parquet,
-    }
-)

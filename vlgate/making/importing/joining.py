@@ -46,13 +46,12 @@ _UNNAMED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A request of a planned case: its task, right answer and choices, and the numbers that may name it."""
+    """A request of a planned case: its task, right answer and choices, and the normal forms of its text."""
 
     key: Key
     task: str
     truth: str
     choices: tuple[str, ...]
-    numbers: tuple[tuple[str, str], ...]
     forms: frozenset[str]
 
 
@@ -80,22 +79,9 @@ class _Index:
     keys: dict[Key, None] = field(default_factory=dict)
     tasks: set[str] = field(default_factory=set)
 
-    def add(self, target: Target) -> None:
-        kind, image, _ = target.key
-        for form in target.forms:
-            self.by_text[kind, form].append(target)
-            self.by_image[kind, form, image_identity(image)].append(target)
-        for source, number in target.numbers:
-            self.by_number[target.task, source, number].append(target)
-        self.keys[target.key] = None
-        self.tasks.add(target.task)
-
 
 def join(recordings: Sequence[Recording], tasks: Sequence[Task]) -> Joined:
-    kinds = {_kind(record) for recording in recordings for record in recording.records}
-    index = _Index()
-    for target in (target for task in tasks for target in _targets(task, kinds)):
-        index.add(target)
+    index = _index(tasks, {_kind(record) for recording in recordings for record in recording.records})
     rows: dict[Key, tuple[Recorded, bool]] = {}
     joined: Counter[str] = Counter()
     left_out: dict[str, tuple[int, str]] = {}
@@ -104,7 +90,9 @@ def join(recordings: Sequence[Recording], tasks: Sequence[Task]) -> Joined:
         for record, outcome, own in _File(recording, index).outcomes():
             reason = outcome if isinstance(outcome, str) else _take(rows, record, outcome, own=own)
             if reason:
-                number, first = left_out.get(reason, (0, _first(record)))
+                unasked = f"a reply without a question, {_shown(record.reply)}"
+                prompt = record.prompts[0] if record.prompts else unasked
+                number, first = left_out.get(reason, (0, f"{record.place}: {_shown(prompt)}"))
                 left_out[reason] = (number + 1, first)
             elif isinstance(outcome, Target):
                 joined[recording.file.name] += 1
@@ -116,39 +104,46 @@ def join(recordings: Sequence[Recording], tasks: Sequence[Task]) -> Joined:
 def truths_of(*tasks: Task) -> dict[Key, list[tuple[Ask | Match, str]]]:
     """Return the requests that a record can answer, each with its right answers, on which two tasks may disagree."""
     truths: dict[Key, list[tuple[Ask | Match, str]]] = defaultdict(list)
-    for key, request, truth, _ in (entry for task in tasks for entry in _asked(task)):
+    for _, key, request, truth, _ in _asked(tasks):
         truths[key].append((request, truth))
     return truths
 
 
-def _asked(task: Task) -> Iterator[tuple[Key, Ask | Match, str, tuple[int, int]]]:
+def _asked(tasks: Iterable[Task]) -> Iterator[tuple[Task, Key, Ask | Match, str, tuple[int, int]]]:
     """The questions, and the pairs of an image and a text; with the case and the place of each in it."""
-    for number, case in enumerate(task.cases):
-        for place, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True)):
-            if isinstance(request, Ask):
-                yield ("answer", request.image.key, request.question), request, str(truth), (number, place)
-            elif isinstance(request, Match):
-                yield ("score", request.image.key, request.text), request, "", (number, place)
+    for task in tasks:
+        for number, case in enumerate(task.cases):
+            for place, (request, truth) in enumerate(zip(case.requests, case.truths, strict=True)):
+                if isinstance(request, Ask):
+                    key = ("answer", request.image.key, request.question)
+                    yield task, key, request, str(truth), (number, place)
+                elif isinstance(request, Match):
+                    yield task, ("score", request.image.key, request.text), request, "", (number, place)
 
 
-def _targets(task: Task, kinds: Collection[str]) -> Iterator[Target]:
-    for key, request, truth, (number, place) in _asked(task):
-        if key[0] not in kinds:
+def _index(tasks: Sequence[Task], kinds: Collection[str]) -> _Index:
+    index = _Index()
+    for task, key, request, truth, (number, place) in _asked(tasks):
+        kind, image, text = key
+        if kind not in kinds:
             continue
         case = task.cases[number]
-        digits = re.search(r"(\d+)(?:\.\w+)?$", key[1])
+        digits = re.search(r"(\d+)(?:\.\w+)?$", image)
         numbers = [("case", case.id), ("order", str(number)), *([("image", str(int(digits[1])))] if digits else [])]
         if task.shape == "question_quad":
             first = int(case.id) if case.id.isdecimal() else number
             numbers = [("quad", str(len(_QUAD) * first + _QUAD[place]))]
-        yield Target(
-            key=key,
-            task=task.id,
-            truth=truth,
-            choices=request.choices if isinstance(request, Ask) else (),
-            numbers=tuple(numbers),
-            forms=frozenset({normal(key[2]), plain_question(key[2])}),
-        )
+        forms = frozenset({normal(text), plain_question(text)})
+        choices = request.choices if isinstance(request, Ask) else ()
+        target = Target(key=key, task=task.id, truth=truth, choices=choices, forms=forms)
+        for form in forms:
+            index.by_text[kind, form].append(target)
+            index.by_image[kind, form, image_identity(image)].append(target)
+        for source, digit in numbers:
+            index.by_number[task.id, source, digit].append(target)
+        index.keys[key] = None
+        index.tasks.add(task.id)
+    return index
 
 
 def image_identity(name: str) -> int | str:
@@ -236,13 +231,12 @@ class _File:
 
     def _are_numbers(self) -> bool:
         """Whether the images are named by the numbers of the records, as VLMEvalKit stores them."""
-        names = [{stem(name) for name in record.images} for record in self._records]
-        places = [self._places[id(record)] for record in self._records]
-        numbers = [
-            {*one.numbers.values(), str(place), str(place + 1)}
-            for one, place in zip(self._records, places, strict=True)
-        ]
-        return sum(bool(some & own) for some, own in zip(names, numbers, strict=True)) >= _ENOUGH * len(names)
+        fits = 0
+        for record in self._records:
+            place = self._places[id(record)]
+            numbers = {*record.numbers.values(), str(place), str(place + 1)}
+            fits += not numbers.isdisjoint(stem(name) for name in record.images)
+        return fits >= _ENOUGH * len(self._records)
 
     def _agreeing(self, asked: Sequence[Recorded]) -> list[Numbering]:
         """The numberings that agree with the questions and the right answers of a task's records."""
@@ -284,20 +278,17 @@ class _File:
         else:
             targets, why = [], _NUMBERED if self._only_numbered else _ELSEWHERE if self._has_others else _UNNAMED
         whole = [one for one in targets if self._has_images or "#" not in one.key[1]]
-        if targets and not whole:
-            return "the planned cases ask its question of a changed image"
-        return self._only(record, whole) if whole else why
-
-    def _only(self, record: Recorded, targets: Sequence[Target]) -> Target | str:
-        """The only request among some, as far as category and spelling tell them apart."""
-        targets = [one for one in targets if one.task in self._tasks(record)] or targets
-        targets = [one for one in targets if one.key[2] in record.prompts] or targets
-        if len({target.key for target in targets}) > 1:
+        if not whole:
+            return "the planned cases ask its question of a changed image" if targets else why
+        # Of several requests, category and spelling may leave one.
+        whole = [one for one in whole if one.task in self._tasks(record)] or whole
+        whole = [one for one in whole if one.key[2] in record.prompts] or whole
+        if len({target.key for target in whole}) > 1:
             return "several planned requests fit it"
-        given, choices = ([normal(text) for text in texts] for texts in (record.options, targets[0].choices))
+        given, choices = ([normal(text) for text in texts] for texts in (record.options, whole[0].choices))
         if given != choices and sorted(given) == sorted(choices):
             return "it lists the options in another order than the benchmark"
-        return targets[0]
+        return whole[0]
 
 
 def _enough(fits: Sequence[tuple[Recorded, Sequence[Target]]]) -> bool:
@@ -357,11 +348,6 @@ def _take(rows: dict[Key, tuple[Recorded, bool]], record: Recorded, target: Targ
         f"{earlier.place} and {record.place} contradict each other: {first} and {second} for {_shown(text)} about "
         f"{image}; keep one of them, or import each task into a file of its own, with --suite"
     )
-
-
-def _first(record: Recorded) -> str:
-    what = record.prompts[0] if record.prompts else f"a reply without a question, {_shown(record.reply)}"
-    return f"{record.place}: {_shown(what)}"
 
 
 def _shown(text: str) -> str:

@@ -33,25 +33,16 @@ class Part:
 
 
 def normal(text: str) -> str:
-    """Return a text without what harnesses change in a question: case, spaces, kinds of quotes, outer punctuation.
-
-    >>> normal(" Is  there a dog in the image? ")
-    'is there a dog in the image'
-    """
+    """Return a text without what harnesses change in a question: case, spaces, kinds of quotes, outer punctuation."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).translate(_QUOTES)
     return " ".join(text.casefold().split()).strip(_OUTER)
 
 
 def parts(prompt: str) -> Iterator[Part]:
-    """Yield the parts of a prompt that may be its question, the longest first.
-
-    A part is a run of sentences. ``around`` holds the other sentences, without instructions that are common, options
-    and image tags; it is empty if nothing else stands there.
-
-    >>> [part.text for part in parts("Is it red? Answer with yes or no.") if not part.around][-1]
-    'is it red'
-    """
+    """Yield the runs of sentences of a prompt that may be its question, the longest first."""
+    # ``around`` holds the other sentences, without instructions that are common, options and image tags; it is empty if
+    # nothing else stands there.
     whole = normal(prompt)
     if whole:
         yield Part(text=whole, span=(0, len(prompt)), around="")
@@ -87,11 +78,7 @@ def _rest(piece: str) -> str:
 
 
 def plain_question(question: str) -> str:
-    """Return the normal form of a question without the instruction at its end, as that of a benchmark may have one.
-
-    >>> plain_question("Is this a museum? Please answer yes or no.")
-    'is this a museum'
-    """
+    """Return the normal form of a question without the instruction at its end, as benchmarks may have one."""
     pieces = list(_pieces(question))
     while len(pieces) > 1 and not _rest(question[slice(*pieces[-1])]):
         pieces.pop()
@@ -99,11 +86,7 @@ def plain_question(question: str) -> str:
 
 
 def listed_options(prompt: str) -> tuple[str, ...]:
-    r"""Return the options that a prompt lists by letters, in the order of the letters from a; none if it lists none.
-
-    >>> listed_options("A. red\nB. blue"), listed_options("Which? (a) Open (b) Closed")
-    (('red', 'blue'), ('Open', 'Closed'))
-    """
+    """Return the options that a prompt lists by letters, in the order of the letters from a, if any."""
     matches = [match for line in prompt.split("\n") if (match := _OPTION.fullmatch(line))]
     if len(matches) < 2:  # a choice
         matches = list(_INLINE.finditer(prompt))

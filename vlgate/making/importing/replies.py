@@ -18,23 +18,21 @@ from vlgate.sources.reading.image_finder import EXTENSIONS
 Fields = Mapping[str, Any]
 
 
-def _names(names: str) -> tuple[str, ...]:
-    return tuple(names.split())
-
-
-_REPLY = _names(
+_REPLY = (
     "prediction pred predict predicted response model_response reply output outputs model_output model_answer "
     "model_prediction generated_text generated_answer generation completion predicted_answer pred_answer"
-)
-_QUESTION = _names("question prompt input query instruction question_text text")
-_TRUTH = _names(
+).split()
+_QUESTION = "question prompt input query instruction question_text text".split()
+_TRUTH = (
     "target gt gt_answer gt_ans ground_truth groundtruth truth gold reference label correct_answer expected answer"
-)
-_IMAGE = _names("image image_file image_name filename file_name image_path img img_path image_source image_id")
-_TEXT = _names("caption text sentence statement")
-_SCORE = _names("score similarity match_score itm_score vqascore clip_score logit")
-_NUMBER = _names("question_id questionid qid index id doc_id idx sample_id")
-_HINT = _names("category split type subset task task_name question_type")
+).split()
+_IMAGE = "image image_file image_name filename file_name image_path img img_path image_source image_id".split()
+_TEXT = "caption text sentence statement".split()
+_SCORE = "score similarity match_score itm_score vqascore clip_score logit".split()
+_NUMBER = "question_id questionid qid index id doc_id idx sample_id".split()
+_HINT = "category split type subset task task_name question_type".split()
+
+
 _FAILED = "failed to obtain answer"  # VLMEvalKit writes it if a service or a model gave none
 _LONGEST_NAME = 512  # a longer image is not a name, but the image in Base64
 
@@ -133,10 +131,7 @@ _AGGREGATES: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
             ("prompt_caption_1",),
             f"not replies about one image: {_PAIRS}",
         ),
-        "holds verdicts on cases": (
-            ("text_score_i0", "image_score_c0"),
-            f"not replies: {_PAIRS}",
-        ),
+        "holds verdicts on cases": (("text_score_i0", "image_score_c0"), f"not replies: {_PAIRS}"),
     }
 )
 """What has no replies to single requests, by the fields that show it, with what to do."""
@@ -185,19 +180,12 @@ def _made(row: Row, form: str, reply: str) -> list[Recorded]:
     if row.problem:
         return [replace(_plain(row, ""), problem=row.problem)]
     try:
-        return list(_records(row, form, reply))
+        if form == "choices of captions":
+            return list(_captions(row))
+        special = {"lmms-eval samples": _lmms_eval, "inspect samples": _inspect, "scores": _scored}.get(form)
+        return [special(row) if special else _plain(row, "text" if form == "LLaVA answers" else reply)]
     except (AttributeError, IndexError, KeyError, TypeError):
         return [Recorded(place=row.place, problem="its fields are not those of the other records")]
-
-
-def _records(row: Row, form: str, reply: str) -> Iterator[Recorded]:
-    if form == "choices of captions":
-        yield from _captions(row)
-    elif form == "LLaVA answers":
-        yield _plain(row, "text")
-    else:
-        special = _SPECIAL.get(form)
-        yield special(row) if special else _plain(row, reply)
 
 
 def _plain(row: Row, reply: str) -> Recorded:
@@ -220,20 +208,17 @@ def _plain(row: Row, reply: str) -> Recorded:
 
 def _with_reply(record: Recorded, value: Any) -> Recorded:
     """The record with a reply as it was recorded, or with the reason why there is none."""
-    if value is None:
-        return replace(record, problem="it has no reply")
+    problem = "it has no reply" if value is None else ""
     if isinstance(value, list) and len({str(one) for one in value}) == 1:
         value = value[0]
-    if isinstance(value, list | dict):
-        return replace(
-            record, problem="it has several replies" if isinstance(value, list) else "its reply is not a text"
-        )
     text = _text(value)
-    if len(text) == CELL and ".xlsx, row" in record.place:
-        return replace(record, problem=f"its reply was cut at {CELL:,} characters, the most that a cell holds")
-    if text.strip().lower().startswith(_FAILED):
-        return replace(record, problem="the harness got no reply")
-    return replace(record, reply=text)
+    if isinstance(value, list | dict):
+        problem = "it has several replies" if isinstance(value, list) else "its reply is not a text"
+    elif len(text) == CELL and ".xlsx, row" in record.place:
+        problem = f"its reply was cut at {CELL:,} characters, the most that a cell holds"
+    elif text.strip().lower().startswith(_FAILED):
+        problem = "the harness got no reply"
+    return replace(record, problem=problem) if problem else replace(record, reply=text)
 
 
 def _text(value: Any) -> str:
@@ -292,22 +277,18 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 def _inspect(row: Row) -> Recorded:
     fields = row.fields
-    metadata: Fields = fields["metadata"] if isinstance(fields.get("metadata"), dict) else {}
     messages = fields["input"] if isinstance(fields["input"], list) else [{"role": "user", "content": fields["input"]}]
     contents = [message.get("content", "") for message in messages if message.get("role") == "user"]
     content_parts = [part for content in contents if isinstance(content, list) for part in content]
     prompts = [text for content in contents if (text := _said(content))]
     images = [part["image"] for part in content_parts if part.get("type") == "image" and "image" in part]
-    given = {
-        **_lower(metadata, row.place),
-        "id": fields.get("id"),
-        "image_file": images,
-        "target": fields.get("target", ""),
-    }
-    target = given["target"]
-    given["target"] = target[0] if isinstance(target, list) and len(target) == 1 else target
-    record = replace(_plain(Row(place=row.place, fields=_lower(given, row.place)), ""), prompts=tuple(prompts[-1:]))
-    record = replace(record, options=listed_options(prompts[-1]) if prompts else ())
+    metadata: Fields = fields["metadata"] if isinstance(fields.get("metadata"), dict) else {}
+    target = fields.get("target", "")
+    target = target[0] if isinstance(target, list) and len(target) == 1 else target
+    given = {**_lower(metadata, row.place), "id": fields.get("id"), "image_file": images, "target": target}
+    record = _plain(Row(place=row.place, fields=_lower(given, row.place)), "")
+    options = listed_options(prompts[-1]) if prompts else ()
+    record = replace(record, prompts=tuple(prompts[-1:]), options=options)
     if len(images) > 1:
         return replace(record, problem="it asks about several images at once")
     choices = (fields.get("output") or {}).get("choices") or []
@@ -333,7 +314,6 @@ def _captions(row: Row) -> Iterator[Recorded]:
 
 def _scored(row: Row) -> Recorded:
     fields = row.fields
-    value = fields.get(_first(fields, _SCORE))
     record = Recorded(
         place=row.place,
         prompts=(str(fields.get(_first(fields, _TEXT), "")),),
@@ -343,14 +323,9 @@ def _scored(row: Row) -> Recorded:
         match=bool(fields["match"]) if fields.get("match") in (0, 1) else None,
     )
     try:
-        score = float(str(value))
+        score = float(str(fields.get(_first(fields, _SCORE))))
     except ValueError:
         score = math.nan
     return (
         replace(record, score=score) if math.isfinite(score) else replace(record, problem="its score is not a number")
     )
-
-
-_SPECIAL: Mapping[str, Callable[[Row], Recorded]] = MappingProxyType(
-    {"lmms-eval samples": _lmms_eval, "inspect samples": _inspect, "scores": _scored}
-)

@@ -40,11 +40,7 @@ _Box = tuple[float, float, float, float]
 
 
 def read_frames(files: Sequence[Path], lines: Sequence[bool], spaces: Sequence[Path]) -> list[Frame]:
-    """Read the frames of files; ``lines`` says which files are JSON lines, ``spaces`` are imSitu's.
-
-    A role has the noun that most annotators gave it, the first one's if they disagree; a role without a noun is left
-    out.
-    """
+    """Read the frames of files; ``lines`` says which files are JSON lines, ``spaces`` are imSitu's."""
     nouns, verbs = _space(spaces)
     frames: list[Frame] = []
     for file, lined in zip(files, lines, strict=True):
@@ -77,37 +73,35 @@ def _swig(file: Path, nouns: Mapping[str, str], verbs: _Verbs) -> Iterator[Frame
     for image in content.fields:
         record = Record(file, image, content.nested(image).fields, _SWIG)
         verb = record.text("verb")
+        template, similar = verbs.get(verb, _UNKNOWN)
+        boxes = record.nested("bb").fields if "bb" in record.fields else {}
         yield Frame(
             id=image,
             image=image,
             verb=verb,
             roles=_roles(record, nouns),
             origin=f"{file.name}, {image}",
-            template=verbs.get(verb, _UNKNOWN)[0],
-            similar=verbs.get(verb, _UNKNOWN)[1],
-            boxes=_boxes(record),
+            template=template,
+            similar=similar,
+            boxes={role: found for role, box in boxes.items() if (found := _box(record, role, box)) is not None},
             size=(record.count("width"), record.count("height")) if "width" in record.fields else None,
         )
 
 
 def _roles(record: Record, nouns: Mapping[str, str]) -> dict[str, str]:
+    """A role has the noun that most annotators gave it, the first one's if they disagree; one without is left out."""
     frames = record.fields.get("frames")
     if type(frames) is not list or not frames or any(type(frame) is not dict for frame in frames):
         record.reject("frames", "a list of objects {role: noun}")
-    found = {}
+    roles = {}
     for role in dict.fromkeys(role for frame in frames for role in frame):
         given = [frame[role] for frame in frames if frame.get(role)]
         if given:
             noun = Counter(map(str, given)).most_common(1)[0][0]
             if noun not in nouns:
                 raise record.error(f"role {role!r} has the noun {noun!r}, which the space lacks", _SPACE)
-            found[role] = nouns[noun]
-    return found
-
-
-def _boxes(record: Record) -> dict[str, _Box]:
-    boxes = record.nested("bb").fields if "bb" in record.fields else {}
-    return {role: found for role, box in boxes.items() if (found := _box(record, role, box)) is not None}
+            roles[role] = nouns[noun]
+    return roles
 
 
 def _box(record: Record, role: str, box: Any) -> _Box | None:
@@ -120,14 +114,15 @@ def _box(record: Record, role: str, box: Any) -> _Box | None:
 def _lined(file: Path, verbs: _Verbs) -> Iterator[Frame]:
     for record in lined_records(file, _LINES):
         roles, verb = record.nested("roles"), record.text("verb")
+        template, similar = verbs.get(verb, _UNKNOWN)
         yield Frame(
             id=lined_identity(record),
             image=record.text("image"),
             verb=verb,
             roles={role: roles.text(role) for role in roles.fields},
             origin=origin(record),
-            template=any_text(record, "template") if "template" in record.fields else verbs.get(verb, _UNKNOWN)[0],
-            similar=verbs.get(verb, _UNKNOWN)[1],
+            template=any_text(record, "template") if "template" in record.fields else template,
+            similar=similar,
         )
 
 
@@ -141,12 +136,10 @@ def _lined(file: Path, verbs: _Verbs) -> Iterator[Frame]:
 LINE = re.compile(r"[ \t]*(\d{1,9})[ \t]+([^\s\d]\S*)[ \t]+([^\s\d]\S*)[ \t]*")
 """A line of HICO's list: ``001  airplane        board``."""
 
-NO_BOX = "an interaction without a box of its object"
-NO_AREA = "an interaction with a box without an area"
-NOTHING = "an image without interactions"
 
 _HAKE = "name a file of HAKE, {image: {labels, path_prefix}} or {image: {hoi_id}}"
 _LIST = "name HAKE's Config/hico_hoi_list.txt, with a number, an object and a verb on each line"
+_NO_AREA = "an interaction with a box without an area"
 _NONE = "no_interaction"
 _LARGEST = 1_000_000  # pixels of a side
 
@@ -157,19 +150,11 @@ _WHOLE = 0.0, 0.0, 1.0, 1.0
 def read_interactions(
     files: Sequence[Path], lists: Sequence[Path], *, faults: Mode, left_out: Counter[str]
 ) -> list[Interactions]:
-    """Read the interactions of files, whose names are in ``lists``.
-
-    An interaction whose object has no box, as HAKE's larger files have for what a person does alone, is left out and
-    counted in ``left_out``; so is an image without any. A box without an area is counted too if ``faults`` is "leave
-    out". "No interaction" is none.
-    """
-    names: dict[int, tuple[str, str]] = {}
-    for file in lists:
-        names |= dict(_listed(file))
+    """Read the interactions of files, whose names are in ``lists``; images without any are left out and counted."""
+    names = {number: name for file in lists for number, name in _listed(file)}
     if not names:
-        raise DataError(
-            files[0], None, "names interactions by numbers", "add HAKE's Config/hico_hoi_list.txt to --from"
-        )
+        remedy = "add HAKE's Config/hico_hoi_list.txt to --from"
+        raise DataError(files[0], None, "names interactions by numbers", remedy)
     images: list[Interactions] = []
     for file in files:
         content = whole(file, _HAKE)
@@ -178,62 +163,57 @@ def read_interactions(
             if image.done:
                 images.append(image)
             else:
-                left_out[NOTHING] += 1
+                left_out["an image without interactions"] += 1
     return images
 
 
 def _listed(file: Path) -> Iterator[tuple[int, tuple[str, str]]]:
     """The number, object and verb of each line; titles and rules above the first number are skipped."""
-    begun = False
     seen: set[int] = set()
     for place, line in enumerate(read_text(file, _LIST).splitlines(), 1):
         found = LINE.fullmatch(line)
-        if not line.strip() or (found is None and not begun):
+        if not line.strip() or (found is None and not seen):
             continue
         if found is None or int(found[1]) in seen:
             what = "is not a number, an object and a verb" if found is None else f"repeats the number {int(found[1])}"
             raise DataError(file, f"on line {place}", what, _LIST)
-        begun = True
         seen.add(int(found[1]))
         yield int(found[1]), (found[3], found[2])
 
 
 def _image(record: Record, names: _Names, faults: Mode, left_out: Counter[str]) -> Interactions:
-    if "labels" not in record.fields:
-        done = [_named(record, number, names) for number in _numbers(record)]
-        return _made(record, record.id, [(*one, _WHOLE, _WHOLE) for one in done], None, boxed=False)
-    prefix = record.text("path_prefix") if "path_prefix" in record.fields else ""
-    image = f"{prefix.strip('/')}/{record.id}" if prefix.strip("/") else record.id
-    found: list[tuple[str, str, Any, Any]] = []
-    sizes: set[tuple[int, int]] = set()
-    for label in listed(record, "labels", f"{record.id}, label"):
-        if label.fields.get("object_bbox") in (None, []):
-            left_out[NO_BOX] += 1
-            continue
-        named = _named(label, label.count("hoi_id"), names)
-        boxes = _corners(label, "human_bbox"), _corners(label, "object_bbox")
-        sizes.add((_side(label, "width"), _side(label, "height")))
-        if all(right > left and bottom > top for left, top, right, bottom in boxes):
-            found.append((*named, *boxes))
-        elif faults == "fail":
-            raise label.error(f"has {NO_AREA}: {boxes}", "correct it, or leave such parts out with --faults leave-out")
-        else:
-            left_out[NO_AREA] += 1
-    if len(sizes) > 1:
-        raise record.error(f"has labels with {len(sizes)} sizes of the image: {sorted(sizes)}")
-    return _made(record, image, found, next(iter(sizes), None), boxed=True)
-
-
-def _made(
-    record: Record, image: str, found: Sequence[tuple[str, str, Any, Any]], size: tuple[int, int] | None, *, boxed: bool
-) -> Interactions:
+    image, done, sizes = record.id, list[Interaction](), set[tuple[int, int]]()
+    boxed = "labels" in record.fields
+    if boxed:
+        prefix = record.text("path_prefix").strip("/") if "path_prefix" in record.fields else ""
+        image = f"{prefix}/{record.id}" if prefix else record.id
+        for label in listed(record, "labels", f"{record.id}, label"):
+            # HAKE's larger files have no box of the object for what a person does alone.
+            if label.fields.get("object_bbox") in (None, []):
+                left_out["an interaction without a box of its object"] += 1
+                continue
+            named = _named(label, label.count("hoi_id"), names)
+            boxes = _corners(label, "human_bbox"), _corners(label, "object_bbox")
+            sizes.add((_side(label, "width"), _side(label, "height")))
+            if all(right > left and bottom > top for left, top, right, bottom in boxes):
+                done.append(Interaction(verb=named[0], thing=named[1], person=boxes[0], place=boxes[1]))
+            elif faults == "fail":
+                remedy = "correct it, or leave such parts out with --faults leave-out"
+                raise label.error(f"has {_NO_AREA}: {boxes}", remedy)
+            else:
+                left_out[_NO_AREA] += 1
+        if len(sizes) > 1:
+            raise record.error(f"has labels with {len(sizes)} sizes of the image: {sorted(sizes)}")
+    else:
+        numbers = record.fields.get("hoi_id")
+        if type(numbers) is not list or any(type(number) is not int for number in numbers):
+            record.reject("hoi_id", "a list of numbers")
+        named_all = [_named(record, number, names) for number in numbers]
+        done = [Interaction(verb=verb, thing=thing, person=_WHOLE, place=_WHOLE) for verb, thing in named_all]
     if not is_plain(image):
         raise record.error(f"its image is {image!r}, expected a path within the folder of images")
-    done = [
-        Interaction(verb=verb, thing=thing, person=person, place=place)
-        for verb, thing, person, place in found
-        if verb != _NONE
-    ]
+    done = [one for one in done if one.verb != _NONE]
+    size = next(iter(sizes), None)
     return Interactions(id=record.id, image=image, done=tuple(done), origin=origin(record), size=size, boxed=boxed)
 
 
@@ -241,13 +221,6 @@ def _named(record: Record, number: int, names: _Names) -> tuple[str, str]:
     if number not in names:
         raise record.error(f"hoi_id {number} is not in the list of {len(names)} interactions", _LIST)
     return names[number]
-
-
-def _numbers(record: Record) -> list[int]:
-    found = record.fields.get("hoi_id")
-    if type(found) is not list or any(type(one) is not int for one in found):
-        record.reject("hoi_id", "a list of numbers")
-    return found
 
 
 def _side(record: Record, field: str) -> int:

@@ -55,17 +55,15 @@ def content_of(file: Path) -> Content:
         ("interactions", "hoi_id" in below or {"labels", "dataset"} <= below),
         ("graphs", bool({"objects", "graphs"} & first) or "objects" in below),
         ("captions", "annotations" in first or ("images" in first and bool(_BESIDE_IMAGES & third))),
+        ("list", _LIST.search(head) is not None),
     )
-    found = next((content for content, holds in tests if holds), None)
-    if found is None and _LIST.search(head):
-        found = "list"
-    if found is None and head.startswith(_PACKED):
+    content = next((content for content, holds in tests if holds), None)
+    if content is not None:
+        return content
+    if head.startswith(_PACKED):
         raise DataError(file, None, "is compressed", "unpack it first")
-    if found is None and broken:
-        raise DataError(file, None, f"is not JSON or lines of JSON ({broken})", _REMEDY)
-    if found is None:
-        raise DataError(file, None, "has none of the known forms of input", _REMEDY)
-    return found
+    problem = f"is not JSON or lines of JSON ({broken})" if broken else "has none of the known forms of input"
+    raise DataError(file, None, problem, _REMEDY)
 
 
 def _head(file: Path) -> bytes:
@@ -85,22 +83,18 @@ def _head(file: Path) -> bytes:
 
 
 def _keys(head: bytes) -> tuple[dict[int, set[str]], str]:
-    """Return the keys by their depth, lists counted as a level, and where the JSON breaks, if it does.
-
-    A file that is cut gives the keys before the cut.
-    """
-    found: dict[int, set[str]] = {}
+    """Return the keys by their depth, lists counted as a level, and where the JSON breaks, if it does."""
+    keys: dict[int, set[str]] = {}
     depth = 0
-    broken = ""
     try:
         for event, value in ijson.basic_parse(BytesIO(head), use_float=True, multiple_values=True):
             depth += event in {"start_map", "start_array"}
             depth -= event in {"end_map", "end_array"}
             if event == "map_key":
-                found.setdefault(depth, set()).add(value)
-    except (ijson.JSONError, UnicodeDecodeError) as error:
-        broken = " ".join(str(error).split())[:100]
-    return found, broken
+                keys.setdefault(depth, set()).add(value)
+    except (ijson.JSONError, UnicodeDecodeError) as error:  # a file that is cut gives the keys before the cut
+        return keys, " ".join(str(error).split())[:100]
+    return keys, ""
 
 
 # The folder of the inputs' images: which file an image's name means, and how large the image is.
@@ -123,17 +117,19 @@ class ImageFolder:
         return is_plain(plain_path(image)) and (self._folder / self.name(image)).is_file()
 
     def found(self, images: Collection[str]) -> int:
-        found = sum(self.has(image) for image in images)
-        if images and not found:
+        number = sum(self.has(image) for image in images)
+        if images and not number:
             example = next(iter(images))
-            looked = f"{example} and {stem(example)}.*"
-            none = f"has none of the {len(images):,} images of the inputs (looked for {looked} in it)"
-            raise OptionError(f"--images {self._folder}: {none}; name the folder that holds them")
-        return found
+            none = f"has none of the {len(images):,} images of the inputs (looked for {example} and {stem(example)}.*"
+            raise OptionError(f"--images {self._folder}: {none} in it); name the folder that holds them")
+        return number
 
-    def size(self, image: str) -> tuple[int, int] | None:
-        file = self._folder / self.name(image)
-        return image_size(str(file)) if self.has(image) else None
+    def sized(self, graph: SceneGraph) -> SceneGraph:
+        """Return a graph with the size of its image, from the file if the graph has none."""
+        if graph.width is not None or not self.has(graph.id):
+            return graph
+        size = image_size(str(self._folder / self.name(graph.id)))
+        return graph if size is None else replace(graph, width=size[0], height=size[1])
 
     @cached_property
     def _by_stem(self) -> dict[str, str]:
@@ -165,37 +161,32 @@ def read_inputs(
 ) -> Read:
     """Read files that hold one of the inputs that a kind takes.
 
-    ``faults`` says whether a fault in a scene graph is an error, or the faulty part is left out and counted. A graph
-    without the size of its image takes it from the file in ``images``.
+    ``faults`` says whether a fault in a scene graph is an error, or the faulty part is left out and counted.
     """
     contents = {file: content_of(file) for file in files}
     name = _name(contents, takes)
     left_out: Counter[str] = Counter()
     inputs = _inputs(name, contents, faults, left_out)
     if name == "graphs" and images is not None:
-        inputs = [_sized(graph, images) for graph in inputs]
+        inputs = [images.sized(graph) for graph in inputs]
     kept = records.screened(inputs, left_out)
     named = dict.fromkeys(one.id if isinstance(one, SceneGraph) else one.image for one in kept)
     found = None if images is None else images.found(named)
     return Read(name=name, inputs=kept, left_out=left_out, images=len(named), found=found)
 
 
-def _sized(graph: SceneGraph, images: ImageFolder) -> SceneGraph:
-    size = images.size(graph.id) if graph.width is None else None
-    return graph if size is None else replace(graph, width=size[0], height=size[1])
-
-
 def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_out: Counter[str]) -> Sequence[Any]:
     main = [file for file, content in contents.items() if content == name]
+    beside = [file for file, content in contents.items() if _WITH.get(content) == name]
     if name == "graphs":
-        return list(_unique(main, faults, left_out))
+        return list(distinct_graphs(main, faults, left_out))
     from vlgate.making.inputs import frames
 
     with collector_paused():
         if name == "interactions":
-            return frames.read_interactions(main, _beside(name, contents), faults=faults, left_out=left_out)
+            return frames.read_interactions(main, beside, faults=faults, left_out=left_out)
         if name == "frames":
-            return frames.read_frames(main, [_is_lines(file) for file in main], _beside(name, contents))
+            return frames.read_frames(main, [_is_lines(file) for file in main], beside)
         released, lined = {
             "captions": (records.coco, records.lined_captions),
             "answers": (records.visual7w, records.lined_answers),
@@ -203,10 +194,6 @@ def _inputs(name: InputName, contents: dict[Path, Content], faults: Mode, left_o
         }[name]
         inputs: list[Any] = [one for file in main for one in (lined if _is_lines(file) else released)(file)]
         return records.with_others(inputs) if name == "captions" else inputs
-
-
-def _beside(name: InputName, contents: dict[Path, Content]) -> list[Path]:
-    return [file for file, content in contents.items() if _WITH.get(content) == name]
 
 
 def _name(contents: dict[Path, Content], takes: Sequence[InputName]) -> InputName:
@@ -239,13 +226,18 @@ def _is_lines(file: Path) -> bool:
     return type(value) is dict and "image" in value
 
 
-def _unique(files: Sequence[Path], faults: Mode, left_out: Counter[str]) -> Iterator[Any]:
+def distinct_graphs(
+    files: Sequence[Path], faults: Mode, left_out: Counter[str], without: Collection[str] = ()
+) -> Iterator[SceneGraph]:
+    """Yield the graphs of files, one per image and none of the images ``without``; the others are counted."""
     from vlgate.sources.graphs.files import read_graphs
 
     seen: set[str] = set()
     for file in files:
         for graph in read_graphs(file, faults=faults, left_out=left_out):
-            if graph.id in seen:
+            if graph.id in without:
+                left_out["graph of an image that --without names"] += 1
+            elif graph.id in seen:
                 left_out["graph of an image that an earlier file has"] += 1
             else:
                 seen.add(graph.id)

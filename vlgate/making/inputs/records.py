@@ -20,10 +20,7 @@ from vlgate.sources.reading.text_files import read_json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caption:
-    """A caption of an image, and the image's other captions in the same files.
-
-    ``origin`` is the file and record, such as ``captions_val2017.json, annotation 38``.
-    """
+    """A caption of an image, and the image's other captions; ``origin`` is the file and record."""
 
     id: str
     image: str
@@ -73,10 +70,9 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interaction:
-    """What a person does to a thing, in HICO's words: "sit_on", "dining_table".
+    """What a person does to a thing, in HICO's words: "sit_on", "dining_table"."""
 
-    ``person`` and ``place`` are the left, upper, right and lower edge of the boxes of the person and of the thing.
-    """
+    # Left, upper, right and lower edge of the boxes of the person and of the thing.
 
     verb: str
     thing: str
@@ -86,10 +82,9 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interactions:
-    """What persons do to things in an image, as in HAKE. ``size`` is the image's width and height.
+    """What persons do to things in an image, as in HAKE; ``size`` is the image's width and height."""
 
-    Without ``boxed``, the boxes say nothing: the file only lists what is done in the image.
-    """
+    # Without ``boxed``, the boxes say nothing: the file only lists what is done in the image.
 
     id: str
     image: str
@@ -151,11 +146,7 @@ _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|&(?:#\d+|#x[0-9a-fA-F]+|[a-z]{2,8});")
 
 
 def unusable(text: str) -> str | None:
-    """Say why a text cannot be used; None if it can.
-
-    >>> unusable("  "), unusable("<b>A dog</b>"), unusable("A dog.")
-    ('the text is empty', 'the text holds markup', None)
-    """
+    """Say why a text cannot be used; None if it can."""
     if not text.strip():
         return "the text is empty"
     if len(text) > LONGEST:
@@ -169,28 +160,21 @@ def unusable(text: str) -> str | None:
     return None
 
 
-def screened(inputs: Sequence[Any], left_out: Counter[str]) -> list[Any]:
-    """Return the inputs whose texts can be used; the others are counted in ``left_out``.
+# An answer may be a number in digits; the question must be a text.
+_TEXTS: Mapping[type, str] = {Caption: "text", Answer: "question", Dialog: "caption"}
 
-    An answer may be a number in digits; the question must be a text.
-    """
+
+def screened(inputs: Sequence[Any], left_out: Counter[str]) -> list[Any]:
+    """Return the inputs whose texts can be used; the others are counted in ``left_out``."""
     kept = []
     for one in inputs:
-        reason = next((reason for text in _screened(one) if (reason := unusable(text)) is not None), None)
+        field_of_text = _TEXTS.get(type(one))
+        reason = unusable(getattr(one, field_of_text)) if field_of_text else None
         if reason is None:
             kept.append(one)
         else:
             left_out[reason] += 1
     return kept
-
-
-def _screened(one: object) -> Iterator[str]:
-    if isinstance(one, Caption):
-        yield one.text
-    elif isinstance(one, Answer):
-        yield one.question
-    elif isinstance(one, Dialog):
-        yield one.caption
 
 
 # Captions: COCO's ``captions_*.json``, or JSON lines of ``{"image", "caption"}``, perhaps with ``"id"``.
@@ -202,14 +186,14 @@ _CAPTION_LINES = 'write a line such as {"image": "1.jpg", "caption": "a dog left
 def with_others(captions: Sequence[Caption]) -> list[Caption]:
     """Return the captions, each with the other captions of its image."""
     by_image: dict[str, list[str]] = {}
-    for one in captions:
-        by_image.setdefault(one.image, []).append(one.text)
-    return [replace(one, others=_without(by_image[one.image], one.text)) for one in captions]
-
-
-def _without(texts: Sequence[str], text: str) -> tuple[str, ...]:
-    place = texts.index(text)
-    return (*texts[:place], *texts[place + 1 :])
+    for caption in captions:
+        by_image.setdefault(caption.image, []).append(caption.text)
+    result = []
+    for caption in captions:
+        others = list(by_image[caption.image])
+        others.remove(caption.text)
+        result.append(replace(caption, others=tuple(others)))
+    return result
 
 
 def coco(file: Path) -> Iterator[Caption]:
@@ -289,22 +273,21 @@ def visdial(file: Path) -> Iterator[Dialog]:
     if split not in _IMAGES:
         content.reject("split", f"one of {', '.join(map(repr, _IMAGES))}")
     data = content.nested("data")
-    questions, answers = (_texts(data, field) for field in ("questions", "answers"))
+    pools = {field: _texts(data, f"{field}s") for field in ("question", "answer")}
     for record in listed(data, "dialogs", "dialog"):
         number = record.count("image_id")
+        turns = [
+            Turn(**{field: _pooled(turn, field, pool) for field, pool in pools.items()})
+            for turn in listed(record, "dialog", f"{record.id}, turn")
+            if "answer" in turn.fields  # the last turn of the test part has none
+        ]
         yield Dialog(
             id=str(number),
             image=f"{_IMAGES[split]}_{number:012d}.jpg",
             caption=any_text(record, "caption"),
-            turns=tuple(_turns(record, questions, answers)),
+            turns=tuple(turns),
             origin=f"{file.name}, image_id {number}",
         )
-
-
-def _turns(record: Record, questions: Sequence[str], answers: Sequence[str]) -> Iterator[Turn]:
-    for turn in listed(record, "dialog", f"{record.id}, turn"):
-        if "answer" in turn.fields:  # the last turn of the test part has none
-            yield Turn(question=_pooled(turn, "question", questions), answer=_pooled(turn, "answer", answers))
 
 
 def _pooled(turn: Record, field: str, pool: Sequence[str]) -> str:
@@ -317,7 +300,9 @@ def _pooled(turn: Record, field: str, pool: Sequence[str]) -> str:
 def lined_dialogs(file: Path) -> Iterator[Dialog]:
     for record in lined_records(file, _DIALOG_LINES):
         turns = record.fields.get("dialog")
-        if type(turns) is not list or any(not _is_turn(turn) for turn in turns):
+        if type(turns) is not list or not all(
+            isinstance(turn, list) and [type(text) for text in turn] == [str, str] for turn in turns
+        ):
             record.reject("dialog", "a list of [question, answer], both strings")
         yield Dialog(
             id=lined_identity(record),
@@ -326,7 +311,3 @@ def lined_dialogs(file: Path) -> Iterator[Dialog]:
             turns=tuple(Turn(question=question, answer=answer) for question, answer in turns),
             origin=origin(record),
         )
-
-
-def _is_turn(turn: object) -> bool:
-    return isinstance(turn, list) and len(turn) == 2 and all(type(text) is str for text in turn)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from vlgate.making.inputs.records import Caption
-from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Selected, Start, Work, selecting
+from vlgate.making.kinds.kind import Inference, Item, Kind, Made, MakeSome, Release, Selected, Start, Work, selecting
 from vlgate.making.sets.folder import METHODS, NO_VOTES, as_cases, valse
 from vlgate.perturb.foils.balance import exchanged, paired
 from vlgate.perturb.foils.candidates import Foil, Perturbed, Swap
@@ -40,9 +41,9 @@ def _starting(maker: Maker, compares: Callable[[Parsed], bool] = lambda _: True)
             mentioned = cache(lambda text: mentions(parsed[text]))
             for one in inputs:
                 caption = parsed[one.text]
-                found = maker(caption, [mentioned(text) for text in one.others] if compares(caption) else ())
-                extra = tuple({"orig_caption": one.text} for _ in found.candidates)
-                yield Made(image=one.image, origin=one.origin, found=found, extra=extra)
+                perturbed = maker(caption, [mentioned(text) for text in one.others] if compares(caption) else ())
+                extra = tuple({"orig_caption": one.text} for _ in perturbed.candidates)
+                yield Made(image=one.image, origin=one.origin, found=perturbed, extra=extra)
 
         return make_some
 
@@ -82,36 +83,32 @@ def _valse(items: Iterable[Item], file: str, phenomenon: str) -> Mapping[str, st
     return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1)}
 
 
-PLURALITY = Kind(
-    name="plurality",
-    sentence="one thing in the caption and several in the foil, or the reverse, as in VALSE",
-    takes=("captions",),
-    start=_starting(plurals),
-    release=lambda items: _valse(items, "plurals.json", "plurals"),
-    needs=("parser",),
-    uses=("nli", "grammar"),
-    select=_balanced,
-    inference="contradiction",
+def _foil_kind(
+    name: str, sentence: str, start: Start, release: Release, inference: Inference = "not entailment"
+) -> Kind:
+    uses = ("nli", "grammar")
+    common = Kind(name=name, sentence=sentence, takes=("captions",), start=start, release=release, uses=uses)
+    return replace(common, needs=("parser",), select=_balanced, inference=inference)
+
+
+PLURALITY = _foil_kind(
+    "plurality",
+    "one thing in the caption and several in the foil, or the reverse, as in VALSE",
+    _starting(plurals),
+    lambda items: _valse(items, "plurals.json", "plurals"),
+    "contradiction",
 )
-FOIL_IT = Kind(
-    name="foil-it",
-    sentence="an object's name against that of a related object, as in FOIL it!",
-    takes=("captions",),
-    start=_starting(noun_foils),
-    release=lambda items: _valse(items, "foil-it.json", "noun phrases"),
-    needs=("parser",),
-    uses=("nli", "grammar"),
-    select=_balanced,
+FOIL_IT = _foil_kind(
+    "foil-it",
+    "an object's name against that of a related object, as in FOIL it!",
+    _starting(noun_foils),
+    lambda items: _valse(items, "foil-it.json", "noun phrases"),
 )
-COUNTING_CAPTIONS = Kind(
-    name="counting-captions",
-    sentence="the number in a caption against another one, with exactly before both",
-    takes=("captions",),
-    start=_starting(counted, has_number),
-    release=lambda items: as_cases(items, "counting-captions"),  # no benchmark has such a task
-    needs=("parser",),
-    uses=("nli", "grammar"),
-    select=_balanced,
+COUNTING_CAPTIONS = _foil_kind(
+    "counting-captions",
+    "the number in a caption against another one, with exactly before both",
+    _starting(counted, has_number),
+    lambda items: as_cases(items, "counting-captions"),  # no benchmark has such a task
 )
 
 
@@ -128,20 +125,20 @@ def _parsed(inputs: Sequence[Caption], work: Work) -> dict[str, Parsed]:
 def _relations(work: Work) -> MakeSome:
     """Fill the places of prepositions with a masked language model if there is one, else by the table of contrasts."""
     known = attested(work.tools.parser.parse([one.text for one in work.inputs]))
+    filling = work.tools.has("mlm")
 
     def make_some(inputs: Sequence[Caption]) -> Iterator[Made]:
         parsed = _parsed(inputs, work)
-        places = [gaps(parsed[one.text]) for one in inputs] if work.tools.has("mlm") else []
-        every = [gap for some in places for gap in some]
+        places = [gaps(parsed[one.text]) if filling else [] for one in inputs]
+        every = [gap for of_input in places for gap in of_input]
         filled = iter(work.tools.mlm.fill(every, _TOP)) if every else iter(())
-        for place, one in enumerate(inputs):
+        for of_input, one in zip(places, inputs, strict=True):
             said = said_of(parsed[text] for text in (one.text, *one.others))
-            if work.tools.has("mlm"):
-                fillings = [next(filled) for _ in places[place]]
-                found = filled_relations(parsed[one.text], fillings, known, said)
+            if filling:
+                perturbed = filled_relations(parsed[one.text], [next(filled) for _ in of_input], known, said)
             else:
-                found = relations(parsed[one.text], known, said)
-            yield Made(image=one.image, origin=one.origin, found=found)
+                perturbed = relations(parsed[one.text], known, said)
+            yield Made(image=one.image, origin=one.origin, found=perturbed)
 
     return make_some
 
@@ -173,7 +170,12 @@ def start(work: Work) -> MakeSome:
     vocabulary = Vocabulary(default_ontology())
 
     def make_some(inputs: Sequence[Any]) -> Iterator[Made]:
-        result = mine(_scenes(inputs, work, vocabulary), vocabulary)
+        scenes: Iterable[Scene] = (graph_scene(graph, vocabulary) for graph in inputs)
+        if inputs and isinstance(inputs[0], Caption):
+            parsed = work.tools.parser.parse([one.text for one in inputs])
+            texts = ((one.image, text) for one, text in zip(inputs, parsed, strict=True))
+            scenes = caption_scenes(texts, vocabulary)
+        result = mine(scenes, vocabulary)
         for swap in result.candidates:
             if isinstance(swap, Swap):
                 yield Made(image=swap.images[0], origin=" and ".join(swap.images), found=Perturbed.of(swap))
@@ -184,11 +186,9 @@ def start(work: Work) -> MakeSome:
 
 
 def release(items: Sequence[Item]) -> dict[str, str]:
-    """Return the items as Winoground's ``examples.jsonl``, and the names of their images.
-
-    The release calls the images of row 0 ``ex_0_img_0`` and ``ex_0_img_1``, and its reader wants the files to have
-    these names. ``images.jsonl`` has ``{"image": "ex_0_img_0", "source": "1.jpg"}`` for each.
-    """
+    """Return the items as Winoground's ``examples.jsonl``, and the names of their images."""
+    # The release calls the images of row 0 ``ex_0_img_0`` and ``ex_0_img_1``, and its reader wants the files to have
+    # these names. ``images.jsonl`` has ``{"image": "ex_0_img_0", "source": "1.jpg"}`` for each.
     rows, names = [], []
     for number, item in enumerate(items):
         made = item.candidate
@@ -223,13 +223,6 @@ WORD_SWAP = Kind(
     whole=True,
     permuted=True,
 )
-
-
-def _scenes(inputs: Sequence[Any], work: Work, vocabulary: Vocabulary) -> Iterable[Scene]:
-    if not inputs or not isinstance(inputs[0], Caption):
-        return [graph_scene(graph, vocabulary) for graph in inputs]
-    parsed = work.tools.parser.parse([one.text for one in inputs])
-    return caption_scenes(((one.image, text) for one, text in zip(inputs, parsed, strict=True)), vocabulary)
 
 
 def _lines(rows: Iterable[object]) -> str:

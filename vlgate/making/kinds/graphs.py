@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -86,11 +86,11 @@ def _start_sets(sets: _Sets) -> Start:
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
             for one in inputs:
                 graph = graph_of(one)
-                found = sets(sized(graph), SURE, tools)
-                made = [each for each in found.candidates if isinstance(each, SentenceSet)]
-                best = one_of(made, grammar)
-                refused = found.refused if best is not None or not made else (*found.refused, UNGRAMMATICAL)
-                refused = refused if best is not None or refused else (UNTOLD,)
+                perturbed = sets(sized(graph), SURE, tools)
+                made = [each for each in perturbed.candidates if isinstance(each, SentenceSet)]
+                best, refused = one_of(made, grammar), perturbed.refused
+                if best is None:
+                    refused = (*refused, UNGRAMMATICAL) if made else refused or (UNTOLD,)
                 kept = Perturbed(candidates=() if best is None else (best,), refused=refused)
                 yield Made(image=graph.id, origin=one.origin or graph.id, found=kept)
 
@@ -101,49 +101,44 @@ def _start_sets(sets: _Sets) -> Start:
 
 def _release(task: str) -> Release:
     def release(items: Sequence[Item]) -> dict[str, str]:
-        records = [{"image_id": item.image, "caption_group": [dict(_fields(item))]} for item in items]
+        records = []
+        for item in items:
+            made, fields = item.candidate, dict[str, str]()
+            if isinstance(made, SentenceSet):
+                fields = dict(zip(SENTENCES, (*made.true, *made.false), strict=True))
+                fields |= {"predicate": made.tags["verb"]} if "verb" in made.tags else {}
+            records.append({"image_id": item.image, "caption_group": [fields]})
         return {f"bla/annotations/{FILES[task]}": json.dumps(records, indent=1, ensure_ascii=False)}
 
     return release
 
 
-def _fields(item: Item) -> Iterator[tuple[str, str]]:
-    made = item.candidate
-    if isinstance(made, SentenceSet):
-        yield from zip(SENTENCES, (*made.true, *made.false), strict=True)
-        if "verb" in made.tags:
-            yield "predicate", made.tags["verb"]
+def _set_kind(name: str, sentence: str, sets: _Sets, *, coordinated: bool = True) -> Kind:
+    return Kind(
+        name=name,
+        sentence=f"sets of {sentence}, as in BLA",
+        takes=("graphs",) if coordinated else ("graphs", "frames"),
+        shape="set",
+        start=_start_sets(sets),
+        release=_release(f"bla/{name}"),
+        uses=("similarity", "grammar", "wordnet") if coordinated else ("grammar", "wordnet"),
+        permuted=True,
+    )
 
 
-ACTIVE_PASSIVE = Kind(
-    name="active-passive",
-    sentence="sets of who does what to whom in active and passive voice, and with the two exchanged, as in BLA",
-    takes=("graphs", "frames"),
-    shape="set",
-    start=_start_sets(active_passive),
-    release=_release("bla/active-passive"),
-    uses=("grammar", "wordnet"),
-    permuted=True,
+ACTIVE_PASSIVE = _set_kind(
+    "active-passive",
+    "who does what to whom in active and passive voice, and with the two exchanged",
+    active_passive,
+    coordinated=False,
 )
-COORDINATION = Kind(
-    name="coordination",
-    sentence="sets of two persons with two features each, joined by and, and with a feature of the other, as in BLA",
-    takes=("graphs",),
-    shape="set",
-    start=_start_sets(coordination),
-    release=_release("bla/coordination"),
-    uses=("similarity", "grammar", "wordnet"),
-    permuted=True,
+COORDINATION = _set_kind(
+    "coordination",
+    "two persons with two features each, joined by and, and with a feature of the other",
+    coordination,
 )
-RELATIVE_CLAUSE = Kind(
-    name="relative-clause",
-    sentence="sets of two persons with two features each, one in a relative clause, as in BLA",
-    takes=("graphs",),
-    shape="set",
-    start=_start_sets(relative_clause),
-    release=_release("bla/relative-clause"),
-    uses=("similarity", "grammar", "wordnet"),
-    permuted=True,
+RELATIVE_CLAUSE = _set_kind(
+    "relative-clause", "two persons with two features each, one in a relative clause", relative_clause
 )
 
 
@@ -167,7 +162,7 @@ _Foils = Callable[[SceneGraph, Words], Perturbed]
 _Places = Callable[[Foil, Any], Iterator[str]]
 
 
-def _start_foils(foils: _Foils, places: _Places, most: int = 1) -> Start:
+def _start_foils(foils: _Foils, places: _Places, most: int) -> Start:
     def start(work: Work) -> MakeSome:
         encoder = work.tools.similarity if work.tools.has("similarity") else None
         ontology = more_words(work.tools, (graph_of(one) for one in work.inputs))
@@ -184,23 +179,22 @@ def _start_foils(foils: _Foils, places: _Places, most: int = 1) -> Start:
 
         def make_some(inputs: Sequence[Any]) -> Iterable[Made]:
             for one in inputs:
-                found = foils(sized(graph_of(one)), words)
-                made = tuple(without_boxes(foil, one) for foil in found.candidates if isinstance(foil, Foil))
+                perturbed = foils(sized(graph_of(one)), words)
+                made = tuple(without_boxes(foil, one) for foil in perturbed.candidates if isinstance(foil, Foil))
+                files = (
+                    [place for place in places(foil, one) if f"vl-checklist/{place}".lower() in CORPUS] for foil in made
+                )
+                refused = perturbed.refused if made else (perturbed.refused or (UNTOLD,))
                 yield Made(
                     image=image_of(one),
                     origin=one.origin or one.id,
-                    found=Perturbed(candidates=made, refused=found.refused if made else (found.refused or (UNTOLD,))),
-                    extra=tuple(_extra(foil, one, places) for foil in made),
+                    found=Perturbed(candidates=made, refused=refused),
+                    extra=tuple({"files": of_foil, "images": _FOLDERS[release_of(one)]} for of_foil in files),
                 )
 
         return make_some
 
     return start
-
-
-def _extra(foil: Foil, one: GraphInput, places: _Places) -> Mapping[str, Any]:
-    files = [place for place in places(foil, one) if f"vl-checklist/{place}".lower() in CORPUS]
-    return {"files": files, "images": _FOLDERS[release_of(one)]}
 
 
 def _object_places(foil: Foil, one: GraphInput) -> Iterator[str]:
@@ -226,17 +220,17 @@ def _relation_places(foil: Foil, one: GraphInput) -> Iterator[str]:
 
 
 def balanced(items: Sequence[Item], seed: int) -> Selected:
-    """Take one foil of each caption, so that what foils put in is about as often true: p for q as often as q for p.
-
-    The balance is exact within captions that differ in one word only, such as "a white sheep" and "a black sheep". If
-    nothing is balanced, at most ``_EACH`` of a caption stay, and the note says so.
-    """
+    """Take one foil of each caption, so that what foils put in is about as often true: p for q as often as q for p."""
+    # The balance is exact within captions that differ in one word only, such as "a white sheep" and "a black sheep".
     places: dict[tuple[str, str, str], dict[str, Item]] = {}
     for item in items:
         if isinstance(made := item.candidate, Foil):
             places.setdefault((item.origin, made.caption, made.classes[0]), {})[made.classes[1]] = item
     options = [list(one) for one in places.values()]
-    frames = [_frame(caption, word) for _, caption, word in places]
+    frames = []
+    for _, caption, word in places:  # without the word that is replaced and without the article before it
+        before, _, after = f" {caption} ".partition(f" {word} ")
+        frames.append(f"{before.removesuffix(' an').removesuffix(' a')} _ {after}")
     chosen = near_within([word for *_, word in places], options, frames, seed=seed)
     if not chosen:
         return _few(items)
@@ -248,6 +242,7 @@ def balanced(items: Sequence[Item], seed: int) -> Selected:
 
 
 def _few(items: Sequence[Item]) -> Selected:
+    """At most ``_EACH`` of a caption, if nothing is balanced."""
     taken: Counter[tuple[str, str]] = Counter()
     left = []
     for item in items:
@@ -259,54 +254,44 @@ def _few(items: Sequence[Item]) -> Selected:
     return Selected(items=tuple(left), dropped=dropped, note=NOTHING)
 
 
-def _frame(caption: str, word: str) -> str:
-    """The caption without the word that is replaced and without the article before it."""
-    before, _, after = f" {caption} ".partition(f" {word} ")
-    return f"{before.removesuffix(' an').removesuffix(' a')} _ {after}"
-
-
 def release(items: Sequence[Item]) -> dict[str, str]:
     """Write the items as the release does: for each file of the corpus a YAML file, and the JSON that it names."""
-    rows: defaultdict[str, list[Any]] = defaultdict(list)
-    folders: dict[str, str] = {}
+    rows: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
     for item in items:
         if isinstance(item.candidate, Foil):
+            texts = {"POS": [item.candidate.caption], "NEG": [item.candidate.foil]}
             for place in item.extra.get("files", ()):
-                texts = {"POS": [item.candidate.caption], "NEG": [item.candidate.foil]}
-                rows[place].append([item.image, texts])
-                folders[place] = item.extra["images"]
+                rows[place, item.extra["images"]].append([item.image, texts])
     written = {}
-    for place, found in sorted(rows.items()):
-        lines = {"ANNO_PATH": f"data/{place}.json", "IMG_ROOT": folders[place], "TYPE": "TUPLE_JSON"}
+    for (place, folder), records in sorted(rows.items()):
+        lines = {"ANNO_PATH": f"data/{place}.json", "IMG_ROOT": folder, "TYPE": "TUPLE_JSON"}
         written[f"vl-checklist/corpus/v1/{place}.yaml"] = "".join(f'{key}: "{value}"\n' for key, value in lines.items())
-        written[f"vl-checklist/data/{place}.json"] = json.dumps(found, ensure_ascii=False)
+        written[f"vl-checklist/data/{place}.json"] = json.dumps(records, ensure_ascii=False)
     return written
 
 
-OBJECT = Kind(
-    name="object",
-    sentence="captions of two things, and with one replaced by what the image does not show, as in VL-CheckList",
-    takes=("graphs", "frames", "interactions"),
-    start=_start_foils(object_foils, _object_places, _NOUNS),
-    release=release,
-    uses=("similarity", "wordnet"),
-    select=balanced,
+def _foil_kind(name: str, sentence: str, foils: _Foils, places: _Places, most: int = _MOST) -> Kind:
+    return Kind(
+        name=name,
+        sentence=f"{sentence}, as in VL-CheckList",
+        takes=("graphs",) if name == "attribute" else ("graphs", "frames", "interactions"),
+        start=_start_foils(foils, places, most),
+        release=release,
+        uses=("similarity", "wordnet"),
+        select=balanced,
+    )
+
+
+OBJECT = _foil_kind(
+    "object",
+    "captions of two things, and with one replaced by what the image does not show",
+    object_foils,
+    _object_places,
+    _NOUNS,
 )
-ATTRIBUTE = Kind(
-    name="attribute",
-    sentence="things with an attribute, and with one that excludes it, as in VL-CheckList",
-    takes=("graphs",),
-    start=_start_foils(attribute_foils, _attribute_places, _MOST),
-    release=release,
-    uses=("similarity", "wordnet"),
-    select=balanced,
+ATTRIBUTE = _foil_kind(
+    "attribute", "things with an attribute, and with one that excludes it", attribute_foils, _attribute_places
 )
-RELATION = Kind(
-    name="relation",
-    sentence="captions of two things, and with a relation that excludes theirs, as in VL-CheckList",
-    takes=("graphs", "frames", "interactions"),
-    start=_start_foils(relation_foils, _relation_places, _MOST),
-    release=release,
-    uses=("similarity", "wordnet"),
-    select=balanced,
+RELATION = _foil_kind(
+    "relation", "captions of two things, and with a relation that excludes theirs", relation_foils, _relation_places
 )

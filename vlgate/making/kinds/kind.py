@@ -24,12 +24,10 @@ InputName = Literal["captions", "answers", "dialogs", "frames", "interactions", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What one input gave.
+    """What one input gave: ``origin`` is its file and record, ``image`` the name of its image."""
 
-    ``origin`` is the input's file and record, and ``image`` the name of its image; a ``Swap`` names its own two
-    images. ``extra`` has the fields that only the benchmark's own format has, one mapping of JSON values for each
-    candidate, or is empty.
-    """
+    # A ``Swap`` names its own two images. ``extra`` has the fields that only the benchmark's own format has, one
+    # mapping of JSON values for each candidate, or is empty.
 
     image: str
     origin: str
@@ -57,10 +55,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """The items that stay in a set, in their order, and how many were dropped for each reason.
-
-    ``note`` says in a clause what is wrong with what is left, if anything is.
-    """
+    """The items that stay in a set, in their order, how many were dropped by reason, and what is wrong if anything."""
 
     items: tuple[Item, ...]
     dropped: Mapping[str, int] = field(default_factory=dict)

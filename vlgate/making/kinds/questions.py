@@ -16,15 +16,15 @@ from vlgate import __version__
 from vlgate.audit.blind_baseline import probe
 from vlgate.errors import OptionError, UnknownNameError, escaped
 from vlgate.images.files import missing_image
+from vlgate.making.inputs.reading import distinct_graphs
 from vlgate.making.kinds.kind import Kind
-from vlgate.making.sets.folder import BIAS, PAGE, SetFolder, digest, opened
+from vlgate.making.sets.folder import BIAS, PAGE, digest, opened
 from vlgate.making.sets.report import how_made, share
+from vlgate.making.word_tables import extended
 from vlgate.metrics.stats import wilson
 from vlgate.models.reference.blind import Blind
-from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.questions import BEYOND, SHARES, TESTS, Corpus, Generator, Made, QuestionPair, Test
-from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.sources.graphs.files import read_graphs, unknown_names, vocabulary_of
+from vlgate.sources.graphs.files import vocabulary_of
 from vlgate.sources.graphs.question_files import ENDINGS, images_in, write_questions
 from vlgate.sources.reading.text_files import collector_paused
 from vlgate.types import Ask, Case, Task
@@ -53,15 +53,11 @@ def files_of(pairs: Sequence[QuestionPair], form: str) -> tuple[dict[str, str], 
     """
     if form not in FORMS:
         raise UnknownNameError("format of questions", form, FORMS)
-    left_out: Counter[str] = Counter()
-    if form == "jsonl":
-        written = pairs
-    else:
-        written = [pair for pair in pairs if not pair.perturbation]
-        left_out[PERTURBED] += len(pairs) - len(written)
+    written = [pair for pair in pairs if form == "jsonl" or not pair.perturbation]
+    left_out = +Counter({PERTURBED: len(pairs) - len(written)})
     if form == "cases":
         lines = "".join(f"{json.dumps(_case(pair), ensure_ascii=False)}\n" for pair in written)
-        return {FORMS[form]: lines}, 2 * len(written), +left_out
+        return {FORMS[form]: lines}, 2 * len(written), left_out
     with tempfile.TemporaryDirectory() as place:
         made = Path(place, "made")
         count = write_questions(written, made, "carets" if form == "release" else form)
@@ -69,12 +65,7 @@ def files_of(pairs: Sequence[QuestionPair], form: str) -> tuple[dict[str, str], 
             texts = {f"{FORMS[form]}/{one.name}": one.read_text(encoding="utf-8") for one in sorted(made.iterdir())}
         else:
             texts = {FORMS[form]: made.read_text(encoding="utf-8")}
-    return texts, count, +left_out
-
-
-def can_hold(form: str, tests: Sequence[Test]) -> bool:
-    """Return whether a format has a form for some of the tests: CARETS releases no file of perturbed images."""
-    return form not in {"carets", "release"} or any(test in ENDINGS for test in tests)
+    return texts, count, left_out
 
 
 def _case(pair: QuestionPair) -> Json:
@@ -107,20 +98,24 @@ def report_of(made: Mapping[Test, Made], left_out: Mapping[str, int], graphs: in
 
 
 def _test_report(test: Test, made: Made) -> Json:
-    pairs = [pair for pair in made.pairs if not pair.perturbation]
+    cases = []
+    for pair in made.pairs:
+        image = missing_image(pair.graph.id, ())  # only texts are read
+        asked = zip(pair.questions, pair.choices, strict=True)
+        requests = tuple(Ask(image=image, question=text, choices=choices) for text, choices in asked)
+        cases.append(Case(id=pair.id, requests=requests, truths=pair.answers))
     task = Task(
         id=f"made/{test}",
         capability="invariance" if test.endswith("-inv") else "directional",
         shape="questions",
-        cases=tuple(_as_case(pair) for pair in made.pairs),
+        cases=tuple(cases),
     )
-    probes = [{"name": one.name, "value": one.value, "n": one.n, "note": one.note} for one in probe(task)]
     return {
         "pairs": len(made.pairs),
         "images": len({pair.graph.id for pair in made.pairs}),
         "missing": dict(made.wanting),
-        "blind": _blind(task) if pairs else None,
-        "probes": probes,
+        "blind": _blind(task) if any(not pair.perturbation for pair in made.pairs) else None,
+        "probes": [{"name": one.name, "value": one.value, "n": one.n, "note": one.note} for one in probe(task)],
     }
 
 
@@ -134,30 +129,19 @@ def _blind(task: Task) -> Json:
     return {"value": value, "low": low, "high": high, "n": len(asked)}
 
 
-def _as_case(pair: QuestionPair) -> Case:
-    image = missing_image(pair.graph.id, ())  # only texts are read
-    asked = zip(pair.questions, pair.choices, strict=True)
-    requests = tuple(Ask(image=image, question=text, choices=choices) for text, choices in asked)
-    return Case(id=pair.id, requests=requests, truths=pair.answers)
-
-
 def as_page(report: Json) -> str:
     lines = ["# questions", "", "## What text alone gives away", "", "| test | rule | right | questions |"]
     lines.append("|---|---|---|---|")
     for test, one in report["tests"].items():
-        lines += [f"| {test} | {rule} | {share(value)} | {n:,} |" for rule, value, n in _rules(one)]
+        blind = [] if one["blind"] is None else [{"name": "blind baseline, cross-validated", **one["blind"]}]
+        lines += [
+            f"| {test} | {rule['name']} | {share(rule['value'])} | {rule['n']:,} |" for rule in (*blind, *one["probes"])
+        ]
     lines += ["", "## What was left out", "", "| what | number |", "|---|---|"]
     lines += [f"| {reason} | {number:,} |" for reason, number in report["left_out"].items()]
     for test, one in report["tests"].items():
         lines += [f"| {test}: too few graphs for kind {kind} | {number:,} |" for kind, number in one["missing"].items()]
     return "\n".join([*lines, "", *how_made(report["made_by"]), ""])
-
-
-def _rules(one: Json) -> Iterator[tuple[str, float | None, int]]:
-    if one["blind"] is not None:
-        yield "blind baseline, cross-validated", one["blind"]["value"], one["blind"]["n"]
-    for rule in one["probes"]:
-        yield rule["name"], rule["value"], rule["n"]
 
 
 # Make pairs of questions from scene graphs, for your own tests or for training.
@@ -192,72 +176,46 @@ def run(given: argparse.Namespace) -> int:
     if given.format not in FORMS:
         raise UnknownNameError("format of questions", given.format, FORMS)
     tests, size = [_test(name) for name in dict.fromkeys(given.tests.split(","))], _size(given)
-    if not can_hold(given.format, tests):
+    # CARETS releases no file of perturbed images.
+    if given.format in {"carets", "release"} and not any(test in ENDINGS for test in tests):
         raise OptionError(f"--format {given.format}: has no form for {given.tests}; add one of {', '.join(ENDINGS)}")
-    with opened(given.out, _made_by(given), overwrite=given.overwrite) as folder, collector_paused():
+    names = ("format", "tests", "size", "limit", "seed", "shares", "faults", "wordnet")
+    sources = {part: {file.name: digest(file) for file in getattr(given, part)} for part in ("files", "without")}
+    made_by = {"vlgate": __version__, "kind": "questions", **{name: getattr(given, name) for name in names}, **sources}
+    with opened(given.out, made_by, overwrite=given.overwrite) as folder, collector_paused():
         left_out: Counter[str] = Counter()
         generator = _generator(given, left_out)
         made = {test: generator.make(test, size=size, seed=given.seed) for test in tests}
+        left_out += generator.corpus.left_out
         for line in _account(made, generator.corpus, left_out):
             _say(line)
-        written = _write(given, made, left_out + generator.corpus.left_out, folder)
+        files, written, unwritten = files_of([pair for one in made.values() for pair in one.pairs], given.format)
+        if not written:
+            graphs = " ".join(map(str, given.files))
+            raise OptionError(f"--from {graphs}: give no question for {given.tests}; give more graphs")
+        for reason, number in unwritten.items():
+            _say(f"left out: {number:,} x {reason}")
+        used = len({pair.graph.id for one in made.values() for pair in one.pairs})
+        report = report_of(made, left_out + unwritten, used, made_by) | {"files": sorted(files)}
+        content = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
+        folder.finish(files, {PAGE: as_page(report), BIAS: content}, overwrite=given.overwrite)
     _say(f"{written:,} questions in {given.out}")
     return 0
 
 
-def _made_by(given: argparse.Namespace) -> dict[str, Any]:
-    names = ("format", "tests", "size", "limit", "seed", "shares", "faults", "wordnet")
-    files = {part: {file.name: digest(file) for file in getattr(given, part)} for part in ("files", "without")}
-    return {"vlgate": __version__, "kind": "questions", **{name: getattr(given, name) for name in names}, **files}
-
-
-def _write(given: argparse.Namespace, made: Mapping[Test, Made], left_out: Counter[str], folder: SetFolder) -> int:
-    files, written, unwritten = files_of([pair for one in made.values() for pair in one.pairs], given.format)
-    if not written:
-        graphs = " ".join(map(str, given.files))
-        raise OptionError(f"--from {graphs}: give no question for {given.tests}; give more graphs")
-    for reason, number in unwritten.items():
-        _say(f"left out: {number:,} x {reason}")
-    used = len({pair.graph.id for one in made.values() for pair in one.pairs})
-    report = report_of(made, left_out + unwritten, used, _made_by(given)) | {"files": sorted(files)}
-    content = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
-    folder.finish(files, {PAGE: as_page(report), BIAS: content}, overwrite=given.overwrite)
-    return written
-
-
 def _generator(given: argparse.Namespace, left_out: Counter[str]) -> Generator:
-    graphs = _graphs(given, left_out)
-    try:
-        return Generator(Corpus(graphs, _ontology(given, graphs)), given.shares)
-    except ValueError as error:
-        reasons = f"; left out: {_listed(left_out)}" if left_out else ""
-        raise OptionError(f"--from {' '.join(map(str, given.files))}: {error}{reasons}") from None
-
-
-def _graphs(given: argparse.Namespace, left_out: Counter[str]) -> list[SceneGraph]:
-    taken = frozenset(chain.from_iterable(images_in(file) for file in given.without))
+    without = frozenset(chain.from_iterable(images_in(file) for file in given.without))
     faults: Literal["fail", "leave out"] = "fail" if given.faults == "fail" else "leave out"
-    found: dict[str, SceneGraph] = {}
-    for file in given.files:
-        for graph in read_graphs(file, faults=faults, left_out=left_out):
-            if graph.id in taken:
-                left_out["graph of an image that --without names"] += 1
-            elif found.setdefault(graph.id, graph) is not graph:
-                left_out["graph of an image that an earlier file has"] += 1
-    return list(found.values())
-
-
-def _ontology(given: argparse.Namespace, graphs: list[SceneGraph]) -> Ontology:
+    graphs = list(distinct_graphs(given.files, faults, left_out, without))
     ontology = vocabulary_of(given.files)
-    if given.wordnet is None:
-        return ontology
-    from vlgate.perturb.ontology.wordnet import extended_by_wordnet
-
-    names = sorted(unknown_names(graphs, ontology.knows))
+    if given.wordnet is not None:
+        ontology = extended(ontology, graphs, given.wordnet)
     try:
-        return extended_by_wordnet(ontology, names, lexicon=given.wordnet)[0]
+        return Generator(Corpus(graphs, ontology), given.shares)
     except ValueError as error:
-        raise OptionError(f"--wordnet {given.wordnet}: {error}") from None
+        listed = ", ".join(f"{number:,} x {reason}" for reason, number in sorted(left_out.items()))
+        reasons = f"; left out: {listed}" if left_out else ""
+        raise OptionError(f"--from {' '.join(map(str, given.files))}: {error}{reasons}") from None
 
 
 def _test(name: str) -> Test:
@@ -268,9 +226,9 @@ def _test(name: str) -> Test:
 
 
 def _size(given: argparse.Namespace) -> int | None:
-    if given.limit is not None and given.limit < 1:
-        raise OptionError(f"--limit {given.limit}: expected a whole number above 0")
     if given.limit is not None:
+        if given.limit < 1:
+            raise OptionError(f"--limit {given.limit}: expected a whole number above 0")
         return int(given.limit)
     text = given.size
     if text == "paper":
@@ -280,9 +238,9 @@ def _size(given: argparse.Namespace) -> int | None:
     return int(text)
 
 
-def _account(made: Mapping[Test, Made], corpus: Corpus, left_out: Counter[str]) -> Iterator[str]:
+def _account(made: Mapping[Test, Made], corpus: Corpus, left_out: Mapping[str, int]) -> Iterator[str]:
     yield f"{len(corpus.views):,} graphs"
-    for reason, number in sorted((left_out + corpus.left_out).items()):
+    for reason, number in sorted(left_out.items()):
         yield f"left out: {number:,} x {reason}"
     if corpus.unknown:
         names = ", ".join(f"{name} ({number})" for name, number in corpus.unknown.most_common(SHOWN))
@@ -290,10 +248,6 @@ def _account(made: Mapping[Test, Made], corpus: Corpus, left_out: Counter[str]) 
     for test, one in made.items():
         missing = ", ".join(f"{kind} {number:,}" for kind, number in one.wanting.items())
         yield f"{test}: {len(one.pairs):,} pairs" + (f"; missing, for lack of graphs: {missing}" if missing else "")
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{number:,} x {reason}" for reason, number in sorted(counts.items()))
 
 
 def _say(line: str) -> None:

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from vlgate.making.inputs.records import Answer, Dialog
 from vlgate.making.inputs.records import Frame as FrameInput
-from vlgate.making.kinds.kind import UNPAIRED, Item, Kind, Made, MakeSome, Selected, Work, selecting
+from vlgate.making.kinds.kind import (
+    UNPAIRED,
+    Item,
+    Kind,
+    Made,
+    MakeSome,
+    Release,
+    Select,
+    Selected,
+    Start,
+    Work,
+    selecting,
+)
 from vlgate.making.sets.folder import valse
 from vlgate.perturb.foils import coreference, how_many
 from vlgate.perturb.foils.actions import actant_swap, action_gap, action_replacements, filled_actions, space_of
@@ -23,6 +36,7 @@ WHOLE = "questions about the image as a whole are at most a third of the set"
 """Why a question such as "is it sunny?" is not chosen: nothing in the caption is what its "it" stands for."""
 
 _CLEAN = "VisualDialog_val2018_"  # VisDial's names of the images of its validation part
+_NOT_NEEDED = "not needed to use each number as often in captions as in foils"
 _SINGULAR_ZEROS = 1 / 3  # the share of ones among the answers above zero in VALSE's release
 
 
@@ -30,10 +44,15 @@ def _existence(work: Work) -> MakeSome:
     def make_some(inputs: Sequence[Answer]) -> Iterator[Made]:
         for one, question in zip(inputs, work.tools.parser.parse([one.question for one in inputs]), strict=True):
             singular = quick_generator(f"{work.seed}:singular:{one.origin}").random() < _SINGULAR_ZEROS
-            found = how_many.existence(question, one.answer, singular=singular)
-            yield Made(image=one.image, origin=one.origin, found=found)
+            yield _made(one, how_many.existence(question, one.answer, singular=singular))
 
     return make_some
+
+
+def _made(one: Answer | Dialog | FrameInput, found: Perturbed, extra: Mapping[str, Any] | None = None) -> Made:
+    """What an input gave; ``extra`` has the further fields of each candidate."""
+    further = () if extra is None else tuple(extra for _ in found.candidates)
+    return Made(image=one.image, origin=one.origin, found=found, extra=further)
 
 
 def _counting(name: str) -> Callable[[Work], MakeSome]:
@@ -41,29 +60,22 @@ def _counting(name: str) -> Callable[[Work], MakeSome]:
 
         def make_some(inputs: Sequence[Answer]) -> Iterator[Made]:
             parsed = work.tools.parser.parse([one.question for one in inputs])
-            said = [countable(question, one.answer) for one, question in zip(inputs, parsed, strict=True)]
-            places = [place for place, one in enumerate(said) if not isinstance(one, str)]
-            statements = [one for one in said if not isinstance(one, str)]
-            foils = INSTRUMENTS[name](statements, seed=work.seed)
+            counted = [countable(question, one.answer) for one, question in zip(inputs, parsed, strict=True)]
+            places = [place for place, said in enumerate(counted) if not isinstance(said, str)]
+            foils = INSTRUMENTS[name]([said for said in counted if not isinstance(said, str)], seed=work.seed)
             made = {places[number]: foil for number, foil in foils.items()}
             for place, one in enumerate(inputs):
-                yield _counted(one, made.get(place), said[place])
+                said, foil = counted[place], made.get(place)
+                if foil is None:
+                    yield _made(one, Perturbed.of(said if isinstance(said, str) else _NOT_NEEDED))
+                else:
+                    right, wrong = map(int, foil.classes)
+                    extra = {"answer": right, "classes": right, "classes_foil": wrong}
+                    yield _made(one, Perturbed.of(foil), extra)
 
         return make_some
 
     return start
-
-
-def _counted(one: Answer, foil: Foil | None, said: object) -> Made:
-    if foil is not None:
-        numbers = {
-            "answer": int(foil.classes[0]),
-            "classes": int(foil.classes[0]),
-            "classes_foil": int(foil.classes[1]),
-        }
-        return Made(image=one.image, origin=one.origin, found=Perturbed.of(foil), extra=(numbers,))
-    reason = said if isinstance(said, str) else "not needed to use each number as often in captions as in foils"
-    return Made(image=one.image, origin=one.origin, found=Perturbed.of(reason))
 
 
 def _coreference(work: Work) -> MakeSome:
@@ -72,16 +84,10 @@ def _coreference(work: Work) -> MakeSome:
         parsed = iter(list(work.tools.parser.parse(texts)))
         for one in inputs:
             caption = next(parsed)
-            questions = [next(parsed) for _ in one.turns]
-            found = coreference.coreference(one, caption, questions)
-            extra = tuple({"only_caption": one.caption} for _ in found.candidates)
-            yield Made(image=one.image, origin=one.origin, found=found, extra=extra)
+            perturbed = coreference.coreference(one, caption, [next(parsed) for _ in one.turns])
+            yield _made(one, perturbed, {"only_caption": one.caption})
 
     return make_some
-
-
-def _half_from_zero(foils: Sequence[Foil], _: Sequence[str], seed: int) -> Sequence[int]:
-    return how_many.selected_existence(foils, seed=seed)
 
 
 def _half_yes(items: Sequence[Item], seed: int) -> Selected:
@@ -97,59 +103,57 @@ def _half_yes(items: Sequence[Item], seed: int) -> Selected:
 
 def _coreference_release(items: Sequence[Item]) -> Mapping[str, str]:
     """Write items as VALSE's two files: dialogs of VisDial's validation part are its clean instrument ("hard")."""
-    clean = [item for item in items if item.image.startswith(_CLEAN)]
-    standard = [item for item in items if not item.image.startswith(_CLEAN)]
-    parts = (("coreference-standard.json", standard), ("coreference-hard.json", clean))
-    files = [valse(file, "coreference")(some) for file, some in parts if some]
-    return {name: text for each in files for name, text in each.items()}
+    files: dict[str, str] = {}
+    for name, clean in (("coreference-standard.json", False), ("coreference-hard.json", True)):
+        some = [item for item in items if item.image.startswith(_CLEAN) is clean]
+        files |= valse(name, "coreference")(some) if some else {}
+    return files
 
 
-def _counting_kind(name: str, sentence: str, file: str) -> Kind:
+def _question_kind(name: str, sentence: str, start: Start, release: Release, select: Select | None) -> Kind:
+    """Counting chooses foils of all questions together; the other kinds choose among candidates."""
     return Kind(
         name=name,
-        sentence=sentence,
-        takes=("answers",),
-        start=_counting(name),
-        release=valse(file, "counting"),
+        sentence=f"{sentence} (VALSE)",
+        takes=("dialogs",) if name == "coreference" else ("answers",),
+        start=start,
+        release=release,
         needs=("parser",),
         uses=("lm",),
-        whole=True,
+        select=select,
+        whole=select is None,
         inference="unused",
     )
 
 
-EXISTENCE = Kind(
-    name="existence",
-    sentence="there are no dogs, there are dogs (VALSE)",
-    takes=("answers",),
-    start=_existence,
-    release=valse("existence.json", "existence"),
-    needs=("parser",),
-    uses=("lm",),
-    select=selecting(_half_from_zero),
-    inference="unused",
+def _counting_kind(name: str, sentence: str, file: str) -> Kind:
+    return _question_kind(name, sentence, _counting(name), valse(file, "counting"), None)
+
+
+EXISTENCE = _question_kind(
+    "existence",
+    "there are no dogs, there are dogs",
+    _existence,
+    valse("existence.json", "existence"),
+    selecting(lambda foils, _, seed: how_many.selected_existence(foils, seed=seed)),
 )
 
 COUNTING_BALANCED = _counting_kind(
-    "counting-balanced", "another number, each as often in captions as in foils (VALSE)", "counting-hard.json"
+    "counting-balanced", "another number, each as often in captions as in foils", "counting-hard.json"
 )
 COUNTING_SMALL = _counting_kind(
-    "counting-small", "another number, captions and foils of 0 to 3 (VALSE)", "counting-small-quant.json"
+    "counting-small", "another number, captions and foils of 0 to 3", "counting-small-quant.json"
 )
 COUNTING_ADVERSARIAL = _counting_kind(
-    "counting-adversarial", "foils of 0 to 3 for captions of 4 and more (VALSE)", "counting-adversarial.json"
+    "counting-adversarial", "foils of 0 to 3 for captions of 4 and more", "counting-adversarial.json"
 )
 
-COREFERENCE = Kind(
-    name="coreference",
-    sentence="a caption, a question with a pronoun, and the other answer: yes, no (VALSE)",
-    takes=("dialogs",),
-    start=_coreference,
-    release=_coreference_release,
-    needs=("parser",),
-    uses=("lm",),
-    select=_half_yes,
-    inference="unused",
+COREFERENCE = _question_kind(
+    "coreference",
+    "a caption, a question with a pronoun, and the other answer: yes, no",
+    _coreference,
+    _coreference_release,
+    _half_yes,
 )
 
 
@@ -165,13 +169,7 @@ _TOP = 50  # fillings that are asked for
 
 def _frame(one: FrameInput) -> Frame | str:
     verb = role_verb(one.verb, one.template, one.similar) if one.template else None
-    if verb is None:
-        return NO_TEMPLATE
-    return frame_of(verb, one.roles) or NO_ROLES
-
-
-def _made(one: FrameInput, found: Perturbed) -> Made:
-    return Made(image=one.image, origin=one.origin, found=found)
+    return NO_TEMPLATE if verb is None else frame_of(verb, one.roles) or NO_ROLES
 
 
 def _swap(work: Work) -> MakeSome:
@@ -192,40 +190,34 @@ def _replacement(work: Work) -> MakeSome:
     filling = work.tools.has("mlm")
 
     def make_some(inputs: Sequence[FrameInput]) -> Iterator[Made]:
-        gaps = _gaps(inputs, frames) if filling else {}
+        gaps: dict[str, Gap] = {}
+        for one in inputs if filling else ():
+            frame = frames[one.origin]
+            if not isinstance(frame, str) and (gap := action_gap(frame)) is not None:
+                gaps[one.origin] = gap
         filled = dict(zip(gaps, work.tools.mlm.fill(list(gaps.values()), _TOP), strict=True)) if gaps else {}
         for one in inputs:
             frame = frames[one.origin]
             if isinstance(frame, str):
-                found = Perturbed.of(frame)
+                perturbed = Perturbed.of(frame)
             elif filling:
-                found = filled_actions(frame, filled.get(one.origin, []), space, actions)
+                perturbed = filled_actions(frame, filled.get(one.origin, []), space, actions)
             else:
-                found = action_replacements(frame, space, actions)
-            yield _made(one, found)
+                perturbed = action_replacements(frame, space, actions)
+            yield _made(one, perturbed)
 
     return make_some
 
 
-def _gaps(inputs: Sequence[FrameInput], frames: Mapping[str, Frame | str]) -> dict[str, Gap]:
-    known = ((one.origin, frames[one.origin]) for one in inputs)
-    gaps = ((origin, action_gap(frame)) for origin, frame in known if not isinstance(frame, str))
-    return {origin: gap for origin, gap in gaps if gap is not None}
-
-
 def _actors_first(items: Sequence[Item], seed: int) -> Selected:
     """Keep all cases whose two roles persons or animals have, and at most as many others, which text alone tells."""
-    both = [item.id for item in items if _has_two_actors(item)]
-    others = [item.id for item in items if not _has_two_actors(item)]
+    both = [item.id for item in items if item.candidate.tags["actors"] == "both"]
+    others = [item.id for item in items if item.candidate.tags["actors"] != "both"]
     if not both:
         return Selected(items=tuple(items), note=NO_ACTORS)
     kept = {*both, *quick_generator(f"{seed}/actors").sample(others, min(len(both), len(others)))}
     left = tuple(item for item in items if item.id in kept)
     return Selected(items=left, dropped={FEW_ACTORS: len(items) - len(left)} if len(left) < len(items) else {})
-
-
-def _has_two_actors(item: Item) -> bool:
-    return item.candidate.tags["actors"] == "both"
 
 
 ACTION_REPLACEMENT = Kind(

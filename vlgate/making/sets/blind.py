@@ -21,10 +21,7 @@ from vlgate.types import Case, FloatArray, Metric, Shape, Task
 
 
 def contrasts(one: Candidate) -> tuple[tuple[str, str], ...]:
-    """Return the pairs (true text, false text) of a candidate.
-
-    A set has two, its sentences in their order; a swap has two, one for each image.
-    """
+    """Return the pairs (true text, false text) of a candidate: one of a foil, else two in their order."""
     if isinstance(one, Foil):
         return ((one.caption, one.foil),)
     if isinstance(one, SentenceSet):
@@ -38,19 +35,17 @@ def images(item: Item) -> tuple[str, ...]:
 
 
 def as_task(items: Sequence[Item], name: str, shape: Shape) -> Task:
-    cases = tuple(_case(item) for item in items)
-    return Task(id=name, capability="foil" if shape == "pair" else "compositional", shape=shape, cases=cases)
-
-
-def _case(item: Item) -> Case:
-    one = item.candidate
-    shown = [missing_image(name, ()) for name in images(item)]
-    if isinstance(one, Foil):
-        return Case(id=item.id, requests=texts_about(shown[0], (one.caption, one.foil)), truths=(True, False))
-    if isinstance(one, SentenceSet):
-        requests = texts_about(shown[0], (*one.true, *one.false))
-        return Case(id=item.id, requests=requests, truths=(True, True, False, False))
-    return Case(id=item.id, requests=quad_requests(shown, one.captions), truths=QUAD_TRUTHS)
+    cases = []
+    for item in items:
+        one, shown = item.candidate, [missing_image(image, ()) for image in images(item)]
+        if isinstance(one, Foil):
+            requests, truths = texts_about(shown[0], (one.caption, one.foil)), (True, False)
+        elif isinstance(one, SentenceSet):
+            requests, truths = texts_about(shown[0], (*one.true, *one.false)), (True, True, False, False)
+        else:
+            requests, truths = quad_requests(shown, one.captions), QUAD_TRUTHS
+        cases.append(Case(id=item.id, requests=requests, truths=truths))
+    return Task(id=name, capability="foil" if shape == "pair" else "compositional", shape=shape, cases=tuple(cases))
 
 
 # The blind baseline of a set, and the dropping of foils that it finds by their texts alone.
@@ -70,7 +65,7 @@ FOUND = "found by its text alone"
 
 _ROUNDS = 30
 _STEP = 0.2  # the largest share that is dropped before the classifier learns again
-_CHANCE = 0.5
+CHANCE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +76,8 @@ class Blind:
     n: int
 
     @property
-    def chance(self) -> float:
-        return _CHANCE
-
-    @property
     def near(self) -> bool:
-        return self.value <= _CHANCE + NEAR
+        return self.value <= CHANCE + NEAR
 
 
 def blind(items: Sequence[Item], shape: Shape) -> Blind | None:
@@ -96,12 +87,10 @@ def blind(items: Sequence[Item], shape: Shape) -> Blind | None:
 
 
 def near_chance(items: Sequence[Item], shape: Shape) -> tuple[list[Item], int]:
-    """Drop the items that the blind baseline finds most surely, until it is near chance.
+    """Drop the items that the blind baseline finds most surely, until it is near chance; return how many were dropped.
 
     In each round the classifier learns from the items that are left. If the baseline is not near chance before fewer
     than ``FEWEST`` items are left, all stay: dropping would cost cases and prove nothing.
-
-    Returns: the items that stay, in their order, and the number of those dropped.
     """
     left = list(items)
     for _ in range(_ROUNDS):
@@ -111,7 +100,7 @@ def near_chance(items: Sequence[Item], shape: Shape) -> tuple[list[Item], int]:
         if (now := _measured(margins)).near:
             return left, len(items) - len(left)
         # (right - d) / (n - d) = chance + NEAR, for d items that the classifier gets right
-        aim = ceil((now.value - _CHANCE - NEAR) / (1 - _CHANCE - NEAR) * len(left))
+        aim = ceil((now.value - CHANCE - NEAR) / (1 - CHANCE - NEAR) * len(left))
         drop = min(aim, ceil(_STEP * len(left)), len(left) - FEWEST)
         worst = [place for place in np.argsort(-margins.min(axis=1), kind="stable") if margins[place].min() > 0]
         if drop <= 0 or not worst:
@@ -128,8 +117,7 @@ def _measured(margins: FloatArray) -> Blind:
 def _margins(items: Sequence[Item], shape: Shape) -> FloatArray | None:
     """Return by how much each true text is more likely true than its false one, in log odds, of shape (n, pairs)."""
     cases = as_task(items, "made/set", shape).cases
-    groups = tied_images(cases)
-    if len(set(groups.values())) < FOLDS:
+    if len(set(tied_images(cases).values())) < FOLDS:
         return None
     folds = stratified_folds(cases)
     pairs = [pair for item in items for pair in contrasts(item.candidate)]
@@ -167,14 +155,13 @@ class Reached:
 
     @property
     def why(self) -> str:
-        """Whether text alone is above chance, in words."""
         if not self.probes:
             return "not measured: fewer than ten images"
         if self.above:
             return f"above chance, by {', '.join(self.above)}"
         below = [name for name, metric in self.probes.items() if metric.high < self.chance]
-        said = "not above chance: the interval of no probe is above it"
-        return f"{said}, and that of {', '.join(below)} is below it" if below else said
+        tail = f", and that of {', '.join(below)} is below it" if below else ""
+        return f"not above chance: the interval of no probe is above it{tail}"
 
 
 def reached(items: Sequence[Item], shape: Shape) -> Reached:
@@ -182,36 +169,26 @@ def reached(items: Sequence[Item], shape: Shape) -> Reached:
 
 
 def pruned(items: Sequence[Item], shape: Shape) -> tuple[list[Item], int]:
-    """Drop the items that the probes solve most surely, until none of the probes is above chance.
+    """Drop the items that the probes solve most surely, until none is above chance; return how many were dropped.
 
     If they are above chance until fewer than ``FEWEST`` items are left, all stay: dropping would cost cases and prove
     nothing.
-
-    Returns: the items that stay, in their order, and the number of those dropped.
     """
     left = list(items)
     for _ in range(_PRUNING_ROUNDS):
-        found = shortcuts(as_task(left, "made/set", shape))
-        above = _reached(found, shape).above
-        if not above:
+        solved = shortcuts(as_task(left, "made/set", shape))
+        now = _reached(solved, shape)
+        if not now.above:
             return left, len(items) - len(left)
-        worst = max(above, key=lambda name: above[name].value)
-        kept = _without(found, worst, above[worst], SHAPES[shape].chance[SHAPES[shape].headline])
-        if kept is None:
+        worst, metric = max(now.above.items(), key=lambda probe: probe[1].value)
+        beyond = ceil((metric.value - now.chance) / (1 - now.chance) * len(left))  # what it solves beyond guessing
+        number = min(beyond, ceil(_PRUNING_STEP * len(left)))
+        if number > len(left) - FEWEST:
             break
-        left = [left[place] for place in kept]
+        scores = solved.scores[:, PROBES.index(worst)]
+        surest = set(np.argsort(-scores, kind="stable")[:number].tolist())
+        left = [item for place, item in enumerate(left) if place not in surest]
     return list(items), 0
-
-
-def _without(found: Shortcuts, probe: str, metric: Metric, chance: float) -> list[int] | None:
-    """The places of the cases without those that a probe solves most surely; None if too few would be left."""
-    n, scores = len(found.cases), found.scores[:, PROBES.index(probe)]
-    beyond = ceil((metric.value - chance) / (1 - chance) * n)  # what it solves beyond guessing
-    number = min(beyond, ceil(_PRUNING_STEP * n))
-    if number > n - FEWEST:
-        return None
-    surest = set(np.argsort(-scores, kind="stable")[:number].tolist())
-    return [place for place in range(n) if place not in surest]
 
 
 def _reached(found: Shortcuts, shape: Shape) -> Reached:

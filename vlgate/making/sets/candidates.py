@@ -21,28 +21,26 @@ _CLASSES: Mapping[str, Callable[..., Candidate]] = {one.__name__: one for one in
 
 
 def as_json(made: Made) -> dict[str, Any]:
-    candidates = [
-        {"class": type(one).__name__, **{part.name: getattr(one, part.name) for part in fields(one)}}
-        for one in made.found.candidates
-    ]
+    candidates = []
+    for one in made.found.candidates:
+        parts = {part.name: getattr(one, part.name) for part in fields(one)}
+        candidates.append({"class": type(one).__name__, **parts, "tags": dict(one.tags)})
     return {
         "image": made.image,
         "origin": made.origin,
-        "candidates": [{**one, "tags": dict(one["tags"])} for one in candidates],
+        "candidates": candidates,
         "refused": list(made.found.refused),
         "extra": list(made.extra),
     }
 
 
 def from_json(value: Mapping[str, Any]) -> Made:
-    candidates = tuple(_decoded(**one) for one in value["candidates"])
-    found = Perturbed(candidates=candidates, refused=tuple(value["refused"]))
+    candidates = []
+    for parts in value["candidates"]:
+        given = {name: tuple(part) if isinstance(part, list) else part for name, part in parts.items()}
+        candidates.append(_CLASSES[given.pop("class")](**given))
+    found = Perturbed(candidates=tuple(candidates), refused=tuple(value["refused"]))
     return Made(image=value["image"], origin=value["origin"], found=found, extra=tuple(value["extra"]))
-
-
-def _decoded(**parts: Any) -> Candidate:
-    make = _CLASSES[parts.pop("class")]
-    return make(**{name: tuple(part) if isinstance(part, list) else part for name, part in parts.items()})
 
 
 # Candidates of inputs, block by block: made, checked, and kept in the set's folder.
@@ -72,7 +70,12 @@ def blocks(
     A block that an earlier run has kept is not made again. ``prepare`` returns the function that makes candidates and
     the checks; it is called before the first block that must be made.
     """
-    order = _order(inputs, f"{seed}:make:{kind.name}")
+    images: dict[Any, list[int]] = {}  # the inputs of one image stay together
+    for place, one in enumerate(inputs):
+        images.setdefault(getattr(one, "image", place), []).append(place)
+    groups = list(images.values())
+    quick_generator(f"{seed}:make:{kind.name}").shuffle(groups)
+    order = [place for group in groups for place in group]
     size = len(order) if kind.whole else BLOCK
     ready: tuple[MakeSome, Sequence[Check]] | None = None
     for number, start in enumerate(range(0, len(order), size or 1)):
@@ -81,18 +84,10 @@ def blocks(
         if block is None:
             ready = ready or prepare()
             block = _block([inputs[place] for place in (sorted(places) if kind.whole else places)], *ready)
-            folder.keep(number, _coded_block(block))
+            made = [as_json(one) for one in block.made]
+            content = {"made": made, "used": block.used, "candidates": block.candidates, "dropped": dict(block.dropped)}
+            folder.keep(number, content)
         yield block
-
-
-def _order(inputs: Sequence[Any], name: str) -> list[int]:
-    """Return the positions of the inputs in a random order that keeps the inputs of one image together."""
-    images: dict[Any, list[int]] = {}
-    for place, one in enumerate(inputs):
-        images.setdefault(getattr(one, "image", place), []).append(place)
-    groups = list(images.values())
-    quick_generator(name).shuffle(groups)
-    return [place for group in groups for place in group]
 
 
 def items(block: Block) -> Iterator[Item]:
@@ -110,22 +105,17 @@ def _block(inputs: Sequence[Any], make_some: MakeSome, checks: Sequence[Check]) 
     candidates = sum(len(one.found.candidates) for one in made)
     for check in checks:
         reasons = iter(check([candidate for one in made for candidate in one.found.candidates]))
-        made = [_kept(one, [next(reasons) for _ in one.found.candidates], dropped) for one in made]
+        for place, one in enumerate(made):
+            why = [next(reasons) for _ in one.found.candidates]
+            if not any(why):
+                continue
+            dropped.update(reason for reason in why if reason is not None)
+            left = [number for number, reason in enumerate(why) if reason is None]
+            kept = tuple(one.found.candidates[number] for number in left)
+            extra = tuple(one.extra[number] for number in left) if one.extra else ()
+            found = Perturbed(candidates=kept, refused=one.found.refused)
+            made[place] = replace(one, found=found, extra=extra)
     return Block(made=tuple(made), used=len(inputs), candidates=candidates, dropped=dropped)
-
-
-def _kept(made: Made, reasons: Sequence[str | None], dropped: Counter[str]) -> Made:
-    if not any(reasons):
-        return made
-    dropped.update(reason for reason in reasons if reason is not None)
-    left = [place for place, reason in enumerate(reasons) if reason is None]
-    found = Perturbed(candidates=tuple(made.found.candidates[place] for place in left), refused=made.found.refused)
-    return replace(made, found=found, extra=tuple(made.extra[place] for place in left) if made.extra else ())
-
-
-def _coded_block(block: Block) -> dict[str, Any]:
-    made = [as_json(one) for one in block.made]
-    return {"made": made, "used": block.used, "candidates": block.candidates, "dropped": dict(block.dropped)}
 
 
 def _read(content: Any, used: int) -> Block | None:
@@ -149,11 +139,10 @@ _ROUNDS = 5  # of balancing classes and dropping what is found blindly: each und
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The items of a set, the others by reason, and the blind baseline before it decided anything.
+    """The items of a set, the others by reason, and the blind baseline before it decided anything."""
 
-    ``note`` says what is wrong with the balance of the items, if anything is. ``probes`` is what the probes of text
-    reached before any of this; None if nothing is pruned.
-    """
+    # ``note`` says what is wrong with the balance of the items, if anything is. ``probes`` is what the probes of text
+    # reached before any of this; None if nothing is pruned.
 
     items: tuple[Item, ...]
     dropped: Counter[str]
@@ -180,20 +169,14 @@ def choose(kind: Kind, items: Sequence[Item], *, limit: int | None, seed: int, p
     left = choosing.selected(left)
     before = blind(left, kind.shape) if left else None
     probes = reached(left, kind.shape) if prune and left else None
-    left = choosing.filtered(left, prune=prune)
-    over = limit is not None and len(left) > limit
-    if limit is not None and over:
+    left, enough = choosing.filtered(left, prune=prune), False
+    if limit is not None and len(left) > limit:
         fewer = _limited(kind, left, limit, seed)
         choosing.dropped[BEYOND] += len(left) - len(fewer)
         left = choosing.filtered(fewer, prune=prune)
-    enough = limit is not None and over and len(left) >= limit - max(_SLACK, limit // 5)
+        enough = len(left) >= limit - max(_SLACK, limit // 5)
     return Chosen(
-        items=tuple(left),
-        dropped=choosing.dropped,
-        before=before,
-        enough=enough,
-        note=choosing.note,
-        probes=probes,
+        items=tuple(left), dropped=choosing.dropped, before=before, enough=enough, note=choosing.note, probes=probes
     )
 
 
@@ -227,11 +210,9 @@ class _Choosing:
 
 
 def _limited(kind: Kind, items: list[Item], limit: int, seed: int) -> list[Item]:
-    """Return at most ``limit`` items whose classes are balanced, as near to the limit as halving intervals comes.
-
-    A sample of a balanced set is not balanced, and balancing it leaves fewer: the sample must be larger than the limit.
-    If nothing so small is balanced, the items are a plain sample.
-    """
+    """Return at most ``limit`` items whose classes are balanced, as near to it as halving intervals comes."""
+    # A sample of a balanced set is not balanced, and balancing it leaves fewer: the sample must be larger than the
+    # limit. If nothing so small is balanced, the items are a plain sample.
     order = list(range(len(items)))
     quick_generator(f"{seed}:limit:{kind.name}").shuffle(order)
     plain = [items[place] for place in sorted(order[:limit])]

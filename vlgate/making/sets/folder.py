@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from hashlib import sha256
+from contextlib import contextmanager, suppress
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -27,31 +27,29 @@ def as_cases(items: Sequence[Item], name: str, named: Callable[[str], str] = str
 
     ``named`` returns the path of an image in its data folder by the name that the inputs use.
     """
-    lines = [json.dumps(_case(item, f"made/{name}", named), ensure_ascii=False) for item in items]
-    return {f"cases/{name}.jsonl": "".join(f"{line}\n" for line in lines)}
+    lines = []
+    for item in items:
+        made = item.candidate
+        fields: Mapping[str, Any]
+        if isinstance(made, Foil):
+            fields = {"image": named(item.image), "caption": made.caption, "foil": made.foil}
+        elif isinstance(made, SentenceSet):
+            fields = {"image": named(item.image), "true": made.true, "false": made.false}
+        else:
+            fields = {"images": [named(one) for one in made.images], "captions": made.captions}
+        row = {"task": f"made/{name}", "id": item.id, **fields, **({"tags": dict(made.tags)} if made.tags else {})}
+        lines.append(f"{json.dumps(row, ensure_ascii=False)}\n")
+    return {f"cases/{name}.jsonl": "".join(lines)}
 
 
 def as_reasons(items: Sequence[Item]) -> str:
     """Return a line of JSON for each item: ``id``, ``image``, ``origin``, ``why``, and ``classes`` of a foil."""
-    return "".join(f"{json.dumps(_reason(item), ensure_ascii=False)}\n" for item in items)
-
-
-def _case(item: Item, task: str, named: Callable[[str], str]) -> dict[str, Any]:
-    made = item.candidate
-    fields: Mapping[str, Any]
-    if isinstance(made, Foil):
-        fields = {"image": named(item.image), "caption": made.caption, "foil": made.foil}
-    elif isinstance(made, SentenceSet):
-        fields = {"image": named(item.image), "true": made.true, "false": made.false}
-    else:
-        fields = {"images": [named(one) for one in made.images], "captions": made.captions}
-    tags = {"tags": dict(made.tags)} if made.tags else {}
-    return {"task": task, "id": item.id, **fields, **tags}
-
-
-def _reason(item: Item) -> dict[str, Any]:
-    classes = {"classes": item.candidate.classes} if isinstance(item.candidate, Foil) else {}
-    return {"id": item.id, "image": item.image, "origin": item.origin, "why": item.candidate.why, **classes}
+    lines = []
+    for item in items:
+        row = {"id": item.id, "image": item.image, "origin": item.origin, "why": item.candidate.why}
+        more = {"classes": item.candidate.classes} if isinstance(item.candidate, Foil) else {}
+        lines.append(f"{json.dumps({**row, **more}, ensure_ascii=False)}\n")
+    return "".join(lines)
 
 
 # VALSE's format: an object of records by id in ``valse/data/<file>`` (https://github.com/Heidelberg-NLP/VALSE).
@@ -63,39 +61,33 @@ METHODS = {"sg2pl": "checklist method, change NP to PL", "pl2sg": "checklist met
 
 
 def valse(file: str, phenomenon: str) -> Release:
-    """Return what writes items as one of VALSE's files, such as ``plurals.json``.
-
-    A record has the release's common fields. Its votes are zero until people have judged it. The tags ``direction`` and
-    ``provenance`` become the release's fields, and so do the fields in ``Item.extra``.
-    """
+    """Return what writes items as one of VALSE's files, such as ``plurals.json``."""
 
     def release(items: Sequence[Item]) -> Mapping[str, str]:
-        records = {item.id: _record(item, phenomenon) for item in items}
+        records = {}
+        for item in items:
+            made = item.candidate
+            if not isinstance(made, Foil):
+                raise TypeError(f"item {item.id!r} has neither caption nor foil")
+            record: dict[str, Any] = {
+                "dataset": item.origin.partition(",")[0],
+                "dataset_idx": item.origin.partition(", ")[2],
+                "linguistic_phenomena": phenomenon,
+                "image_file": item.image,
+                "caption": made.caption,
+                "classes": made.classes[0],
+                "classes_foil": made.classes[1],
+                "mturk": NO_VOTES,
+                "foil": made.foil,
+            }
+            if made.tags.get("direction") in METHODS:
+                record["foil_method"] = METHODS[made.tags["direction"]]
+            if "provenance" in made.tags:
+                record["provenance_of_foils"] = made.tags["provenance"]
+            records[item.id] = record | dict(item.extra)
         return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1) + "\n"}
 
     return release
-
-
-def _record(item: Item, phenomenon: str) -> dict[str, Any]:
-    made = item.candidate
-    if not isinstance(made, Foil):
-        raise TypeError(f"item {item.id!r} has neither caption nor foil")
-    record: dict[str, Any] = {
-        "dataset": item.origin.partition(",")[0],
-        "dataset_idx": item.origin.partition(", ")[2],
-        "linguistic_phenomena": phenomenon,
-        "image_file": item.image,
-        "caption": made.caption,
-        "classes": made.classes[0],
-        "classes_foil": made.classes[1],
-        "mturk": NO_VOTES,
-        "foil": made.foil,
-    }
-    if made.tags.get("direction") in METHODS:
-        record["foil_method"] = METHODS[made.tags["direction"]]
-    if "provenance" in made.tags:
-        record["provenance_of_foils"] = made.tags["provenance"]
-    return record | dict(item.extra)
 
 
 # The folder of a set: who may write into it, and the blocks of candidates that stay there until the set is whole.
@@ -111,21 +103,29 @@ _OPTIONS = "options.json"
 
 
 class SetFolder:
-    def __init__(self, folder: Path, options: Mapping[str, Any]) -> None:
-        self.folder = folder
-        self._work = folder / _WORK
-        self._options = json.dumps(options, sort_keys=True)
-        self.resumed = False
+    """The folder of a set while it is made; ``resumed`` says whether an interrupted run goes on."""
 
-    def open(self, *, overwrite: bool) -> None:
-        """Make the folder ready for a run; ``resumed`` says whether an interrupted run goes on."""
-        self.resumed = self._same()
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.resumed = False
+        self._work = folder / _WORK
+
+    def open(self, options: Mapping[str, Any], *, overwrite: bool) -> None:
+        content = json.dumps(options, sort_keys=True)
+        with suppress(OSError, ValueError):
+            self.resumed = (self._work / _OPTIONS).read_text(encoding="utf-8") == content
+        if self.resumed:
+            return
         if not overwrite:
-            self._refuse_used()
-        if not self.resumed:
-            shutil.rmtree(self._work, ignore_errors=True)
-            self._work.mkdir(exist_ok=True)
-            write_whole(self._work / _OPTIONS, self._options)
+            used = next((name for name in (BIAS, PAGE, WHY) if (self.folder / name).exists()), None)
+            if used is not None:
+                raise OptionError(f"--out {self.folder}: holds {used} of an earlier set; {_REMEDY}")
+            if (self._work / _OPTIONS).exists():
+                what = "an interrupted run with other options left its work here"
+                raise OptionError(f"--out {self.folder}: {what}; {_REMEDY}")
+        shutil.rmtree(self._work, ignore_errors=True)
+        self._work.mkdir(exist_ok=True)
+        write_whole(self._work / _OPTIONS, content)
 
     def discard(self) -> None:
         shutil.rmtree(self._work, ignore_errors=True)
@@ -148,7 +148,12 @@ class SetFolder:
 
         The files of an earlier set are removed first, so that the folder never holds cases of two sets.
         """
-        earlier = _files_of(self.folder / BIAS)
+        try:
+            listed = json.loads((self.folder / BIAS).read_text(encoding="utf-8"))["files"]
+        except (OSError, ValueError, KeyError, TypeError):
+            listed = []
+        names = listed if isinstance(listed, list) else []
+        earlier = [name for name in names if isinstance(name, str) and is_plain(name)]
         foreign = next((name for name in files if (self.folder / name).exists() and name not in earlier), None)
         if foreign is not None and not overwrite:
             raise OptionError(f"--out {self.folder}: {foreign} is there already; {_REMEDY}")
@@ -159,22 +164,6 @@ class SetFolder:
             write_whole(self.folder / name, text)
         self.discard()
 
-    def _same(self) -> bool:
-        try:
-            return (self._work / _OPTIONS).read_text(encoding="utf-8") == self._options
-        except (OSError, ValueError):
-            return False
-
-    def _refuse_used(self) -> None:
-        if self.resumed:
-            return
-        used = next((name for name in (BIAS, PAGE, WHY) if (self.folder / name).exists()), None)
-        if used is not None:
-            raise OptionError(f"--out {self.folder}: holds {used} of an earlier set; {_REMEDY}")
-        if (self._work / _OPTIONS).exists():
-            what = "an interrupted run with other options left its work here"
-            raise OptionError(f"--out {self.folder}: {what}; {_REMEDY}")
-
 
 @contextmanager
 def opened(folder: Path, options: Mapping[str, Any], *, overwrite: bool) -> Iterator[SetFolder]:
@@ -182,12 +171,12 @@ def opened(folder: Path, options: Mapping[str, Any], *, overwrite: bool) -> Iter
         made = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         release = lock(folder, "--out")
-        found = SetFolder(folder, options)
+        work = SetFolder(folder)
         try:
-            found.open(overwrite=overwrite)
-            yield found
+            work.open(options, overwrite=overwrite)
+            yield work
         finally:
-            found.close()
+            work.close()
             release()
             if made and not any(folder.iterdir()):
                 folder.rmdir()
@@ -200,24 +189,13 @@ def opened(folder: Path, options: Mapping[str, Any], *, overwrite: bool) -> Iter
 
 def digest(file: Path) -> str:
     """Return the beginning of a file's SHA-256, in hexadecimal digits; empty if it cannot be read."""
-    found = sha256()
     if not file.is_file():  # reading a pipe would block for ever
         return ""
     try:
         with file.open("rb") as stream:
-            while piece := stream.read(2**20):
-                found.update(piece)
+            return file_digest(stream, "sha256").hexdigest()[:16]
     except OSError:  # its reader says what is wrong
         return ""
-    return found.hexdigest()[:16]
 
 
 _REMEDY = "replace it with --overwrite, or name another folder"
-
-
-def _files_of(report: Path) -> Sequence[str]:
-    try:
-        names = json.loads(report.read_text(encoding="utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-    return [name for name in names if isinstance(name, str) and is_plain(name)] if isinstance(names, list) else []

@@ -14,25 +14,34 @@ from vlgate.audit.blind_baseline import probe
 from vlgate.audit.flaws import examine
 from vlgate.errors import NoReplyError
 from vlgate.making.kinds.kind import Item, Kind
-from vlgate.making.sets.blind import FEWEST, FOUND, NEAR, PRUNED, Blind, Reached, as_task, blind, contrasts, images
+from vlgate.making.sets.blind import (
+    CHANCE,
+    FEWEST,
+    FOUND,
+    NEAR,
+    PRUNED,
+    Blind,
+    Reached,
+    as_task,
+    blind,
+    contrasts,
+    images,
+)
 from vlgate.making.sets.validity import Balance, of_classes, of_words, words
 from vlgate.metrics.stats import wilson
 from vlgate.perturb.foils.candidates import Foil, TextModel
 
 Json = dict[str, Any]
-_CHANCE = 0.5
 _SHOWN = 20  # the most frequent phrases that are listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """What became of the inputs.
+    """What became of the inputs, of which candidates were made from ``used``; counts are by reason."""
 
-    ``inputs`` were read, and candidates were made from ``used`` of them. Each by reason, ``left_out`` counts what was
-    left out when the files were read, ``refused`` the parts of inputs that gave no candidate, ``dropped`` the
-    candidates that did not stay. ``note`` says what is wrong with the balance of the set, if anything is. The inputs
-    have ``images``, and the folder of --images has ``found`` of them; None without a folder.
-    """
+    # ``left_out`` counts what was left out when the files were read, ``refused`` the parts of inputs that gave no
+    # candidate, ``dropped`` the candidates that did not stay. ``note`` says what is wrong with the balance of the set.
+    # The inputs have ``images``, and the folder of --images has ``found`` of them; None without a folder.
 
     inputs: int
     used: int
@@ -79,7 +88,7 @@ def measured(
         "words": _balance(of_words(pairs)),
         "changed_words": _edits(pairs),
         "probes": [
-            {"name": one.name, "value": one.shown, "n": one.n, "note": one.note, "chance": _CHANCE}
+            {"name": one.name, "value": one.shown, "n": one.n, "note": one.note, "chance": CHANCE}
             for one in probe(task)
         ],
         "flaws": [{"name": one.name, "count": one.count, "why": one.why} for one in examine(task)],
@@ -99,7 +108,7 @@ def _blind(now: Blind | None, before: Blind | None, cases: int, *, found: int) -
         why = f"more than {NEAR:.2f} above chance: no case is dropped of {FEWEST} or fewer"
     elif not now.near:
         why = f"more than {NEAR:.2f} above chance: it stays so until fewer than {FEWEST} of {cases:,} cases are left"
-    elif high < now.chance:
+    elif high < CHANCE:
         why = (
             "below chance, as in small sets whose words are as often true as false: a word that is more often true in "
             "the cases it learns from is more often false in the others"
@@ -107,7 +116,7 @@ def _blind(now: Blind | None, before: Blind | None, cases: int, *, found: int) -
     else:
         why = f"at most {NEAR:.2f} above chance"
     was = before.value if before is not None and found else None
-    return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": now.chance, "before": was, "why": why}
+    return {"value": now.value, "low": low, "high": high, "n": now.n, "chance": CHANCE, "before": was, "why": why}
 
 
 def shortcuts_record(before: Reached, now: Reached, account: Account) -> Json:
@@ -142,11 +151,10 @@ def _plausibility(name: str, model: TextModel, pairs: Sequence[tuple[str, str]])
 
 def _classes(kind: Kind, items: Sequence[Item]) -> Json | None:
     """Return the balance of what differs; in a permutation each phrase stands in the caption and in the foil."""
-    found = [one.candidate.classes for one in items if isinstance(one.candidate, Foil)]
-    if not found:
+    pairs = [one.candidate.classes for one in items if isinstance(one.candidate, Foil)]
+    if not pairs:
         return None
-    balance = of_classes(((both, both) for both in found) if kind.permuted else (((c,), (f,)) for c, f in found))
-    return _balance(balance)
+    return _balance(of_classes((pair, pair) if kind.permuted else (pair[:1], pair[1:]) for pair in pairs))
 
 
 def _balance(balance: Balance) -> Json:
@@ -166,21 +174,10 @@ def _edits(pairs: Sequence[tuple[str, str]]) -> Json:
 
 
 def as_page(report: Json) -> str:
-    return "\n".join(
-        [
-            f"# {report['kind']}: {report['cases']:,} cases, {report['images']:,} images",
-            "",
-            *_baselines(report),
-            "",
-            *_pruning(report.get("shortcuts")),
-            *_words(report),
-            "",
-            *_counts(report),
-            "",
-            *how_made(report["made_by"]),
-            "",
-        ]
-    )
+    title = f"# {report['kind']}: {report['cases']:,} cases, {report['images']:,} images"
+    sections = [_baselines(report), _pruning(report.get("shortcuts")), _words(report), _counts(report)]
+    sections.append(how_made(report["made_by"]))
+    return "\n".join([title, "", *(line for section in sections if section for line in (*section, ""))])
 
 
 def _baselines(report: Json) -> list[str]:
@@ -189,7 +186,7 @@ def _baselines(report: Json) -> list[str]:
     rows = [{"name": "blind baseline, cross-validated", **found}] if found["value"] is not None else []
     rows += report["probes"]
     if (lm := report["plausibility"]) is not None:
-        rows.append({"name": f"the more plausible text, by {_cell(lm['model'])}", "chance": _CHANCE, **lm})
+        rows.append({"name": f"the more plausible text, by {_cell(lm['model'])}", "chance": CHANCE, **lm})
     lines += [f"| {one['name']} | {share(one['value'])} | {share(one['chance'])} | {one['n']:,} |" for one in rows]
     before = "" if found.get("before") is None else f" It was {share(found['before'])} before foils were dropped."
     note = f" Beware: {report['note']}." if report["note"] else ""
@@ -201,8 +198,8 @@ def _pruning(found: Json | None) -> list[str]:
         return []
     lines = ["## Pruning", "", "| probe | right before | right now |", "|---|---|---|"]
     lines += [f"| {name} | {share(one['before'])} | {share(one['value'])} |" for name, one in found["probes"].items()]
-    said = f"{found['dropped']:,} cases were dropped. Text alone is {found['why']} (chance {share(found['chance'])})."
-    return [*lines, "", said, ""]
+    chance = share(found["chance"])
+    return [*lines, "", f"{found['dropped']:,} cases were dropped. Text alone is {found['why']} (chance {chance})."]
 
 
 def _words(report: Json) -> list[str]:
@@ -230,12 +227,11 @@ def _counts(report: Json) -> list[str]:
 
 
 def how_made(options: Mapping[str, Any]) -> list[str]:
-    rows = [f"| {name} | {_cell(option_text(value))} |" for name, value in options.items()]
+    rows = []
+    for name, value in options.items():
+        text = ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, Mapping) else str(value)
+        rows.append(f"| {name} | {_cell(text)} |")
     return ["## How it was made", "", "| option | value |", "|---|---|", *rows]
-
-
-def option_text(value: Any) -> str:
-    return ", ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, Mapping) else str(value)
 
 
 def share(value: float | None) -> str:

@@ -29,12 +29,10 @@ Form = Literal["cases", "release"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What to make, of which files, and where to.
+    """What to make, of which files, and where to."""
 
-    ``images`` is the folder of the images, None if names in the files are to stay as they are.
-    ``limit`` is the most cases, None for all. ``form`` is our own shape of cases or the benchmark's own format.
-    ``prune`` is whether cases are dropped until text alone is not above chance.
-    """
+    # ``images`` is the folder of the images, None if names in the files are to stay as they are. ``limit`` is the most
+    # cases, None for all. ``prune`` is whether cases are dropped until text alone is not above chance.
 
     kind: str
     files: tuple[Path, ...]
@@ -77,10 +75,30 @@ def make_set(kind: Kind, settings: Settings, say: Say) -> MadeSet:
     with opened(settings.out, _made_by(kind, settings), overwrite=settings.overwrite) as folder:
         if folder.resumed:
             say("an interrupted run goes on")
-        return _made(kind, settings, tools, read, folder, _Progress(say, len(read.inputs), read.name))
+        taken, chosen = _chosen(kind, settings, tools, read, folder, say)
+        account = Account(
+            inputs=len(read.inputs),
+            used=sum(block.used for block in taken),
+            candidates=sum(block.candidates for block in taken),
+            left_out=read.left_out,
+            refused=Counter(reason for block in taken for one in block.made for reason in one.found.refused),
+            dropped=sum((block.dropped for block in taken), Counter[str]()) + chosen.dropped,
+            note=chosen.note,
+            images=read.images,
+            found=read.found,
+        )
+        if chosen.items:
+            return _written(kind, settings, tools, chosen, account, folder)
+        folder.discard()
+        reasons = Counter(account.left_out) + Counter(account.refused) + Counter(account.dropped)
+        why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons.most_common())
+        files = " ".join(map(str, settings.files))
+        raise OptionError(f"--from {files}: gives no case of {kind.name}{f' ({why})' if why else ''}")
 
 
-def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetFolder, progress: _Progress) -> MadeSet:
+def _chosen(
+    kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetFolder, say: Say
+) -> tuple[list[Block], Chosen]:
     def prepare() -> tuple[MakeSome, Sequence[Check]]:
         if kind.start is None:
             raise ValueError(f"kind={kind.name!r} is made by functions of its own")
@@ -88,34 +106,34 @@ def _made(kind: Kind, settings: Settings, tools: Tools, read: Read, folder: SetF
         work = Work(inputs=read.inputs, tools=tools, seed=settings.seed)
         return kind.start(work), checks(kind, tools)
 
+    def choice() -> Chosen:
+        return choose(kind, candidates, limit=settings.limit, seed=settings.seed, prune=settings.prune)
+
     taken: list[Block] = []
     candidates: list[Item] = []
-    chosen: Chosen | None = None
     wanted = None if settings.limit is None else _ENOUGH * settings.limit
+    used, told = 0, monotonic()
     for block in blocks(kind, read.inputs, settings.seed, folder, prepare):
         taken.append(block)
         candidates += items(block)
-        progress.add(block)
+        used += block.used
+        if used == len(read.inputs) or monotonic() - told > _SECONDS:
+            told = monotonic()
+            say(f"{used:,} of {len(read.inputs):,} {read.name}: {len(candidates):,} candidates")
         if settings.limit is not None and wanted is not None and len(candidates) >= wanted:
-            chosen = choose(kind, candidates, limit=settings.limit, seed=settings.seed, prune=settings.prune)
+            chosen = choice()
             if chosen.enough or len(chosen.items) >= settings.limit:
-                break
-            chosen, wanted = None, 2 * len(candidates)
-    if chosen is None:
-        chosen = choose(kind, candidates, limit=settings.limit, seed=settings.seed, prune=settings.prune)
-    account = _account(read, taken, chosen)
-    if not chosen.items:
-        folder.discard()
-        raise OptionError(_nothing(kind, settings, account))
-    return _written(kind, settings, tools, chosen, account, folder)
+                return taken, chosen
+            wanted = 2 * len(candidates)
+    return taken, choice()
 
 
 def _written(
     kind: Kind, settings: Settings, tools: Tools, chosen: Chosen, account: Account, folder: SetFolder
 ) -> MadeSet:
-    files = (
-        kind.release(chosen.items) if settings.form == "release" and kind.release else _cases(kind, settings, chosen)
-    )
+    named = str if settings.images is None else ImageFolder(settings.images).name
+    release = kind.release if settings.form == "release" else None
+    files = release(chosen.items) if release else as_cases(chosen.items, kind.name, named)
     files = {**files, WHY: as_reasons(chosen.items)}
     name = settings.tools.value("lm")
     lm = None if name is None else (name, tools.lm)
@@ -130,33 +148,6 @@ def _written(
     return MadeSet(items=chosen.items, report=report)
 
 
-def _cases(kind: Kind, settings: Settings, chosen: Chosen) -> Mapping[str, str]:
-    named = str if settings.images is None else ImageFolder(settings.images).name
-    return as_cases(chosen.items, kind.name, named)
-
-
-def _account(read: Read, taken: Sequence[Block], chosen: Chosen) -> Account:
-    dropped = sum((block.dropped for block in taken), Counter[str]()) + chosen.dropped
-    refused = Counter(reason for block in taken for one in block.made for reason in one.found.refused)
-    return Account(
-        inputs=len(read.inputs),
-        used=sum(block.used for block in taken),
-        candidates=sum(block.candidates for block in taken),
-        left_out=read.left_out,
-        refused=refused,
-        dropped=dropped,
-        note=chosen.note,
-        images=read.images,
-        found=read.found,
-    )
-
-
-def _nothing(kind: Kind, settings: Settings, account: Account) -> str:
-    reasons = Counter(account.left_out) + Counter(account.refused) + Counter(account.dropped)
-    why = ", ".join(f"{number:,} x {reason}" for reason, number in reasons.most_common())
-    return f"--from {' '.join(map(str, settings.files))}: gives no case of {kind.name}{f' ({why})' if why else ''}"
-
-
 def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
     """Return what decides the candidates: the program, the kind, the seed, the files and the tools."""
     tools = {name: settings.tools.value(name) for name in TOOLS if name in {*kind.needs, *kind.uses, "nli", "grammar"}}
@@ -169,19 +160,3 @@ def _made_by(kind: Kind, settings: Settings) -> dict[str, Any]:
         **{TOOLS[name].option: value for name, value in tools.items() if value is not None},
         "files": {file.name: digest(file) for file in settings.files},
     }
-
-
-class _Progress:
-    def __init__(self, say: Say, inputs: int, name: str) -> None:
-        self._say = say
-        self._inputs = inputs
-        self._name = name
-        self._used = self._found = 0
-        self._told = monotonic()
-
-    def add(self, block: Block) -> None:
-        self._used += block.used
-        self._found += sum(len(one.found.candidates) for one in block.made)
-        if self._used == self._inputs or monotonic() - self._told > _SECONDS:
-            self._told = monotonic()
-            self._say(f"{self._used:,} of {self._inputs:,} {self._name}: {self._found:,} candidates")

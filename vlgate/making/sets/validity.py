@@ -30,7 +30,6 @@ class Balance:
 
     @property
     def distance(self) -> float:
-        """The square root of the Jensen-Shannon divergence of the two distributions, with logarithms to base 2."""
         return jensen_shannon(self.captions, self.foils)
 
     @property
@@ -40,13 +39,8 @@ class Balance:
 
 
 def jensen_shannon(captions: Mapping[str, int], foils: Mapping[str, int]) -> float:
-    """Return the Jensen-Shannon distance of two distributions, given as counts: 0 if they are equal, 1 if disjoint.
-
-    Table 5 calls it a divergence, but its formula has the square root (Endres and Schindelin 2003).
-
-    >>> jensen_shannon({"on": 2}, {"under": 1}), jensen_shannon({"on": 2, "in": 2}, {"on": 1, "in": 1})
-    (1.0, 0.0)
-    """
+    """Return the Jensen-Shannon distance of two distributions of counts: 0 if they are equal, 1 if disjoint."""
+    # Table 5 calls it a divergence, but its formula has the square root (Endres and Schindelin 2003).
     sums = sum(captions.values()), sum(foils.values())
     if not all(sums):
         raise ValueError("captions and foils must have at least one phrase each")
@@ -59,10 +53,7 @@ def jensen_shannon(captions: Mapping[str, int], foils: Mapping[str, int]) -> flo
 
 
 def of_classes(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Balance:
-    """Count what differs between each caption and its foil, such as (("on",), ("under",)).
-
-    A caption or a foil may have several classes, as the released foils of existence have several numbers.
-    """
+    """Count what differs between each caption and its foil, such as (("on",), ("under",))."""
     captions: Counter[str] = Counter()
     foils: Counter[str] = Counter()
     for caption, foil in pairs:
@@ -132,14 +123,13 @@ def equal(pairs: _Pairs) -> list[str | None]:
 
 def rewritten(pairs: _Pairs) -> list[str | None]:
     """Drop foils that are another text instead of a changed caption; a caption of fewer than four words may change."""
-    return [REWRITTEN if _kept(true, false) < LEAST_KEPT else None for true, false in pairs]
-
-
-def _kept(caption: str, foil: str) -> float:
-    before = Counter(words(caption))
-    if before.total() < _FEW_WORDS:
-        return 1.0
-    return (before & Counter(words(foil))).total() / before.total()
+    reasons: list[str | None] = []
+    for caption, foil in pairs:
+        before = Counter(words(caption))
+        kept = (before & Counter(words(foil))).total()
+        changed = before.total() >= _FEW_WORDS and kept / before.total() < LEAST_KEPT
+        reasons.append(REWRITTEN if changed else None)
+    return reasons
 
 
 def ungrammatical(pairs: _Pairs, judge: Grammaticality) -> list[str | None]:
@@ -176,32 +166,22 @@ def followed(pairs: _Pairs, judge: Entailment, wanted: Inference) -> list[str | 
 
 def repeated(items: Sequence[Item]) -> Iterator[str | None]:
     """Say of each item of a set why it is dropped: it is a duplicate, or its foil is true of its image."""
-    true = {(image, _plain(text)) for item in items for image in images(item) for text in _true(item, image)}
-    seen: set[tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = set()
-    for item in items:
-        pairs = contrasts(item.candidate)
-        key = images(item), tuple((_plain(first), _plain(second)) for first, second in pairs)
-        falsely = ((image, _plain(text)) for image in images(item) for text in _false(item, image))
+    told = [[(image, *map(_plain, pair)) for image, pair in _pairs_of_images(item)] for item in items]
+    true = {(image, text) for pairs in told for image, text, _ in pairs}
+    seen: set[tuple[object, ...]] = set()
+    for item, pairs in zip(items, told, strict=True):
+        key = images(item), tuple(tuple(map(_plain, pair)) for pair in contrasts(item.candidate))
         if key in seen:
             yield DUPLICATE
-        elif any(one in true for one in falsely):
-            yield TRUE
         else:
-            yield None
+            yield TRUE if any((image, false) in true for image, _, false in pairs) else None
         seen.add(key)
 
 
-def _true(item: Item, image: str) -> list[str]:
-    return [pair[0] for pair in _of(item, image)]
-
-
-def _false(item: Item, image: str) -> list[str]:
-    return [pair[1] for pair in _of(item, image)]
-
-
-def _of(item: Item, image: str) -> Sequence[tuple[str, str]]:
+def _pairs_of_images(item: Item) -> list[tuple[str, tuple[str, str]]]:
+    """The pairs of texts of an item, each with the image that it is about."""
     pairs, names = contrasts(item.candidate), images(item)
-    return pairs if len(names) == 1 else [pair for name, pair in zip(names, pairs, strict=True) if name == image]
+    return list(zip(names if len(names) > 1 else names * len(pairs), pairs, strict=True))
 
 
 def _plain(text: str) -> str:
