@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.fixtures.scenes.objects.kinds import KINDS
+from vlgate.fixtures.scenes.objects.looks import KINDS
 from vlgate.perturb.ontology import default_ontology
 from vlgate.perturb.text.grammar import either_number, may_be_plural, plural, regular_plural, regular_singular, singular
 

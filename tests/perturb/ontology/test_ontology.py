@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlgate.fixtures.scenes.objects.kinds import KINDS
+from vlgate.fixtures.scenes.objects.looks import KINDS
 from vlgate.perturb.ontology import Noun, default_ontology
 
 ONTOLOGY = default_ontology()
