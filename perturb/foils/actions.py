@@ -53,12 +53,10 @@ def space_of(frames: Iterable[Frame]) -> Space:
 
 
 def action_replacements(frame: Frame, space: Space, actions: Actions) -> Perturbed:
-    """Replace the verb of a frame by each verb that the collection says of both nouns, without any model.
-
-    The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of its
-    FrameNet frame, and not an action that may be seen together with it (``actions.toml``). Neither of the two verbs is
-    what one does beside other things ("hold").
-    """
+    """Replace the verb of a frame by each verb that the collection says of both nouns, without any model."""
+    # The replacement comes with its own preposition. It is not a synonym, hypernym or hyponym of the verb, not of its
+    # FrameNet frame, and not an action that may be seen together with it (``actions.toml``). Neither of the two verbs
+    # is what one does beside other things ("hold").
     said_by = space.said_by.get(frame.agent, frozenset())
     known = [
         replace(frame, verb=verb, role=role)
@@ -81,10 +79,8 @@ def action_gap(frame: Frame) -> Gap | None:
 
 
 def filled_actions(frame: Frame, fillings: Sequence[Filling], space: Space, actions: Actions) -> Perturbed:
-    """Replace the verb of a frame by the verbs of the space among the fillings of ``action_gap(frame)``.
-
-    The preposition stays, as the model saw it. The conditions on the verbs are those of ``action_replacements``.
-    """
+    """Replace the verb of a frame by the verbs of the space among the fillings of ``action_gap(frame)``."""
+    # The preposition stays, as the model saw it. The conditions on the verbs are those of ``action_replacements``.
     number = noun_number(frame.agent)
     said = {} if number is None else {verb.verb(frame.role).present(number): verb for verb in _with_role(frame, space)}
     known = [
@@ -182,13 +178,11 @@ class Things(Protocol):
 
 
 def actant_swap(frame: Frame, things: Things) -> Perturbed:
-    """Say a frame, and say it with the nouns of its two roles exchanged.
-
-    A foil may be true if the action is mutual ("A man talks to a woman"), if one noun is a kind of the other ("A man
-    helps a person"), or if both may have one role in a contest ("An athlete tackles a man"): these are refused. So is a
-    part of the body, which takes the article of its owner, a vehicle that carries whoever is aboard ("A car drives a
-    woman"), and a means ("commutes by train"). The tag "actors" is "both" if both nouns name persons or animals.
-    """
+    """Say a frame, and say it with the nouns of its two roles exchanged."""
+    # A foil may be true if the action is mutual ("A man talks to a woman"), if one noun is a kind of the other ("A man
+    # helps a person"), or if both may have one role in a contest ("An athlete tackles a man"): these are refused. So is
+    # a part of the body, which takes the article of its owner, a vehicle that carries whoever is aboard ("A car drives
+    # a woman"), and a means ("commutes by train"). The tag "actors" is "both" if both nouns name persons or animals.
     if not is_participant(frame):
         return Perturbed.of(NO_PART)
     if any(is_body_part(noun) or things.is_kind(noun, "body part", 1) for noun in (frame.agent, frame.other)):

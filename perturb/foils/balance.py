@@ -43,12 +43,10 @@ def even(classes: Sequence[T], wanted: Sequence[T], *, seed: int, limit: int | N
 def even_within(
     classes: Sequence[T], groups: Sequence[Hashable], wanted: Sequence[T], *, seed: int, limit: int | None = None
 ) -> tuple[int, ...]:
-    """Keep equally many candidates of each class that is wanted, in all and as far as possible within each group.
-
-    A group is whatever may give the class away to a model that sees no image: of the VisDial questions whether the
-    image is in colour, nine in ten are answered with yes. In a group no class is kept more than once more often than
-    the rarest one.
-    """
+    """Keep equally many candidates of each class that is wanted, in all and as far as possible within each group."""
+    # A group is whatever may give the class away to a model that sees no image: of the VisDial questions whether the
+    # image is in colour, nine in ten are answered with yes. In a group no class is kept more than once more often than
+    # the rarest one.
     if len(groups) != len(classes):
         raise ValueError(f"len(groups)={len(groups)!r} must be len(classes)={len(classes)!r}")
     counts = Counter(zip(groups, classes, strict=True))
@@ -59,13 +57,8 @@ def even_within(
 
 
 def mutual(pairs: Sequence[tuple[T, T]], *, seed: int) -> tuple[int, ...]:
-    """Keep equally many candidates that replace p by q as q by p, for every p and q, chosen at random.
-
-    Afterwards each class occurs as often in captions as in foils (VALSE, appendix A.4).
-
-    >>> mutual([("on", "under"), ("under", "on"), ("on", "in")], seed=0)
-    (0, 1)
-    """
+    """Keep equally many candidates that replace p by q as q by p, for every p and q, chosen at random."""
+    # Afterwards each class occurs as often in captions as in foils (VALSE, appendix A.4).
     counts = Counter(pairs)
     room = {pair: min(count, counts[pair[::-1]]) for pair, count in counts.items() if pair[0] != pair[1]}
     return tuple(_taken(pairs, room, f"{seed}/mutual"))
@@ -82,15 +75,10 @@ def _taken(keys: Sequence[T], room: dict[T, int], name: str) -> list[int]:
 
 
 def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
-    """Choose foils' classes by position so that captions and foils have the same distribution of classes.
-
-    ``options`` are the classes that each candidate's foil may take. Candidates that cannot be given one are dropped,
-    until the foils of those that are left have exactly the classes of their captions. What is left is the most that one
-    round of matching after another leaves.
-
-    >>> dict(assigned("aabb", ["b", "b", "a", "a"], seed=0))
-    {0: 'b', 1: 'b', 2: 'a', 3: 'a'}
-    """
+    """Choose foils' classes by position so that captions and foils have the same distribution of classes."""
+    # ``options`` are the classes that each candidate's foil may take. Candidates that cannot be given one are dropped,
+    # until the foils of those that are left have exactly the classes of their captions. What is left is the most that
+    # one round of matching after another leaves.
     if len(options) != len(classes):
         raise ValueError(f"len(options)={len(options)!r} must be len(classes)={len(classes)!r}")
     random = quick_generator(f"{seed}/assigned")
@@ -107,14 +95,11 @@ def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int)
 def assigned_within(
     classes: Sequence[T], options: Sequence[Sequence[T]], groups: Sequence[Hashable], *, seed: int, smallest: int = 1
 ) -> Mapping[int, T]:
-    """Choose foils' classes as ``assigned`` does, within each group first and then among those that are left.
-
-    Groups with fewer than ``smallest`` candidates are not balanced: in the rest of a small group, what is true of one
-    candidate is always false more often, and a classifier that is tested on one after training on the rest learns it.
-
-    A group is whatever may give the class away to a model that sees no image: people are counted in images without
-    people, but nobody counts the zebras in images without zebras.
-    """
+    """Choose foils' classes as ``assigned`` does, within each group first and then among those that are left."""
+    # Groups with fewer than ``smallest`` candidates are not balanced: in the rest of a small group, what is true of one
+    # candidate is always false more often, and a classifier that is tested on one after training on the rest learns it.
+    # A group is whatever may give the class away to a model that sees no image: people are counted in images without
+    # people, but nobody counts the zebras in images without zebras.
     chosen = _in_groups(classes, options, groups, seed, smallest)
     left = [index for index in range(len(classes)) if index not in chosen]
     return dict(sorted((chosen | _of(classes, options, left, seed)).items()))
@@ -141,12 +126,10 @@ def _of(classes: Sequence[T], options: Sequence[Sequence[T]], indexes: Sequence[
 def near_within(
     classes: Sequence[T], options: Sequence[Sequence[T]], groups: Sequence[Hashable], *, seed: int
 ) -> Mapping[int, T]:
-    """Choose foils' classes as ``assigned`` does within each group, and nearly so among those that are left.
-
-    Among these, a class is given to at most ``n + sqrt(n)`` foils if n captions have it, as a random draw may give it.
-    That keeps far more candidates than an exact balance of rare classes does, and a classifier that learns from a part
-    of the set finds no class more often true in it because the rest of the set has it false.
-    """
+    """Choose foils' classes as ``assigned`` does within each group, and nearly so among those that are left."""
+    # Among these, a class is given to at most ``n + sqrt(n)`` foils if n captions have it, as a random draw may give
+    # it. That keeps far more candidates than an exact balance of rare classes does, and a classifier that learns from a
+    # part of the set finds no class more often true in it because the rest of the set has it false.
     chosen = _in_groups(classes, options, groups, seed, smallest=1)
     left = [index for index in _shuffled(len(classes), f"{seed}/near order") if index not in chosen]
     room = {one: n + round(sqrt(n)) for one, n in Counter(classes[index] for index in left).items()}
@@ -156,10 +139,8 @@ def near_within(
 
 
 def spread(options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
-    """Choose a foil's class for each caption so that the foils' classes are as even as their options allow.
-
-    Counting-adversarial gives its captions foils of 0 to 3 so. Candidates without options are left out.
-    """
+    """Choose a foil's class for each caption so that the foils' classes are as even as their options allow."""
+    # Counting-adversarial gives its captions foils of 0 to 3 so. Candidates without options are left out.
     random = quick_generator(f"{seed}/spread")
     used: Counter[T] = Counter()
     chosen: dict[int, T] = {}
@@ -235,11 +216,9 @@ def _path(
 
 
 def paired(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
-    """Select foils so that each pair of classes occurs as often in one direction as in the other (VALSE, A.4).
-
-    The pairs take turns, so that a frequent pair does not crowd out the others. Each source, such as a caption or an
-    image, is used once.
-    """
+    """Select foils so that each pair of classes occurs as often in one direction as in the other (VALSE, A.4)."""
+    # The pairs take turns, so that a frequent pair does not crowd out the others. Each source, such as a caption or an
+    # image, is used once.
     if len(foils) != len(sources):
         raise ValueError(f"len(foils)={len(foils)} and len(sources)={len(sources)} must be equal")
     queues: dict[tuple[str, str], list[int]] = {}
@@ -273,11 +252,9 @@ def _two(one: list[int], other: list[int], sources: Sequence[Hashable], used: se
 
 
 def matched(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
-    """Select foils so that each class replaces others exactly as often as others replace it (VALSE, A.5).
-
-    Classes need not be paired: "ride" may be replaced by "push", "push" by "pull" and "pull" by "ride". Such rings are
-    found by walks from class to class; a class without a way on is left out. Each source is used once.
-    """
+    """Select foils so that each class replaces others exactly as often as others replace it (VALSE, A.5)."""
+    # Classes need not be paired: "ride" may be replaced by "push", "push" by "pull" and "pull" by "ride". Such rings
+    # are found by walks from class to class; a class without a way on is left out. Each source is used once.
     ways: dict[str, dict[str, list[int]]] = {}
     for index in np.random.default_rng(seed).permutation(len(foils)).tolist():
         one, other = foils[index].classes
@@ -337,11 +314,9 @@ Exchange = tuple[str, str]
 
 
 def exchanged(groups: Sequence[Sequence[Foil]], *, seed: int) -> tuple[tuple[int, Foil], ...]:
-    """Choose at most one foil of each caption so that each word, with its quantifier, is as often true as false.
-
-    A foil that puts "dogs" for "dog" is chosen only together with one that puts "dog" for "dogs", in another caption.
-    The rarest exchanges are served first.
-    """
+    """Choose at most one foil of each caption so that each word, with its quantifier, is as often true as false."""
+    # A foil that puts "dogs" for "dog" is chosen only together with one that puts "dog" for "dogs", in another caption.
+    # The rarest exchanges are served first.
     pools: dict[Exchange, list[tuple[int, Foil]]] = {}
     random = quick_generator(f"{seed}/exchanged")
     for index in random.sample(range(len(groups)), len(groups)):

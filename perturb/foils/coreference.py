@@ -48,10 +48,8 @@ def of_the_image(question: Parsed) -> bool:
 
 
 def without_antecedent(question: Parsed, caption: Parsed, before: str) -> str:
-    """Why a pronoun may stand for something that the caption does not name; empty if not.
-
-    If the dialog ``before`` names a thing that the caption does not, "it" and "they" may stand for that thing.
-    """
+    """Why a pronoun may stand for something that the caption does not name; empty if not."""
+    # If the dialog ``before`` names a thing that the caption does not, "it" and "they" may stand for that thing.
     asked = question.text.strip().lower().rstrip(" ?.!")
     if caption.tokens[:1] and caption.tokens[0].tag == "VB" and caption.tokens[0].lower != "close":
         return "the caption is not a description"
@@ -138,11 +136,9 @@ _IMAGE = re.compile(
 
 
 def uncertain(question: Parsed, answer: str) -> str:
-    """Why the opposite of an answer may be as right as the answer; empty if it is not.
-
-    A "no" is taken if the question is about the image as a whole (its colours, the weather, inside or outside) or has a
-    verb ("is he wearing a hat?"), but not if it asks what a thing is called ("is it a kitten?").
-    """
+    """Why the opposite of an answer may be as right as the answer; empty if it is not."""
+    # A "no" is taken if the question is about the image as a whole (its colours, the weather, inside or outside) or has
+    # a verb ("is he wearing a hat?"), but not if it asks what a thing is called ("is it a kitten?").
     asked = question.text.strip().lower().rstrip(" ?.!")
     words = asked.split()
     if not words or words[0] not in _STARTS or "?" in asked or not _grammatical(question):
@@ -198,11 +194,7 @@ _END = " \t\n.,;:!?"
 
 
 def posed(caption: str, question: str, answer: str) -> Foil | str:
-    """Say caption, question and answer as one text, and the foil with the other answer; a reason if there is none.
-
-    >>> posed("A woman on a motorcycle.", "is she wearing a helmet", "Yes, she is").foil
-    'a woman on a motorcycle. is she wearing a helmet? no.'
-    """
+    """Say caption, question and answer as one text, and the foil with the other answer; a reason if there is none."""
     match = _ANSWER.match(answer.strip())
     scene, asked = caption.strip(_END).lower(), question.strip(_END).lower()
     if match is None:
@@ -218,11 +210,9 @@ def posed(caption: str, question: str, answer: str) -> Foil | str:
 
 
 def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *, checked: bool = True) -> Perturbed:
-    """Make a candidate of each turn of a dialog that has a pronoun in its question and yes or no for an answer.
-
-    ``caption`` and ``questions`` are the dialog's texts, parsed. The tag ``antecedent`` is "image" if a question is
-    about the image as a whole ("is it sunny"), else "caption". ``selected`` chooses among those of all dialogs.
-    """
+    """Make a candidate of each turn of a dialog that has a pronoun in its question and yes or no for an answer."""
+    # ``caption`` and ``questions`` are the dialog's texts, parsed. The tag ``antecedent`` is "image" if a question is
+    # about the image as a whole ("is it sunny"), else "caption". ``selected`` chooses among those of all dialogs.
     if len(questions) != len(dialog.turns):
         raise ValueError(f"len(questions)={len(questions)!r} must be len(dialog.turns)={len(dialog.turns)!r}")
     outcomes: list[Foil | str] = []
@@ -241,10 +231,8 @@ def coreference(dialog: Dialog, caption: Parsed, questions: Sequence[Parsed], *,
 def selected(
     candidates: Sequence[Foil], *, seed: int, limit: int | None = None, image_share: float = IMAGE_SHARE
 ) -> tuple[int, ...]:
-    """Choose candidates of which half say yes, and so, as far as possible, of each question of several dialogs.
-
-    At most ``image_share`` of the chosen ones ask about the image as a whole: their "it" needs no antecedent.
-    """
+    """Choose candidates of which half say yes, and so, as far as possible, of each question of several dialogs."""
+    # At most ``image_share`` of the chosen ones ask about the image as a whole: their "it" needs no antecedent.
     answers = [one.classes[0] for one in candidates]
     questions = [one.caption.rpartition("? ")[0].rpartition(". ")[2] for one in candidates]
     left = list(range(len(candidates)))

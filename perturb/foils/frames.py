@@ -61,14 +61,7 @@ class Frame:
 
 @cache
 def role_verb(name: str, abstract: str, similar: str = "") -> RoleVerb | None:
-    """Read a verb from its name, a participle, and its template, in which roles are in capital letters.
-
-    Returns: None if no verb follows the first role, or no role follows the verb.
-
-    >>> drinking = role_verb("drinking", "the AGENT drinks a LIQUID from a CONTAINER at a PLACE")
-    >>> drinking.base, dict(drinking.before)
-    ('drink', {'liquid': '', 'container': 'from', 'place': 'at'})
-    """
+    """Read a verb from its name, a participle, and its template, in which roles are in capital letters."""
     predicate = read_predicate(name)
     matches = list(_ROLE.finditer(abstract))
     if predicate is None or len(matches) < 2 or predicate.verb.rest:
@@ -99,11 +92,9 @@ def frame_of(verb: RoleVerb, roles: Mapping[str, str]) -> Frame | None:
 
 
 def realised(frame: Frame) -> str | None:
-    """The sentence of a frame in the simple present; None if the number of a noun is not certain.
-
-    Nouns take the indefinite article, mass nouns and plurals none, and things of which there is one ("ground") the
-    definite. A means of travel behind "by" has none ("commutes by bicycle").
-    """
+    """The sentence of a frame in the simple present; None if the number of a noun is not certain."""
+    # Nouns take the indefinite article, mass nouns and plurals none, and things of which there is one ("ground") the
+    # definite. A means of travel behind "by" has none ("commutes by bicycle").
     number = noun_number(frame.agent)
     subject, other = _phrase(frame.agent), _goal(frame)
     if number is None or subject is None or other is None:
@@ -113,11 +104,9 @@ def realised(frame: Frame) -> str | None:
 
 
 def is_participant(frame: Frame) -> bool:
-    """Whether the second role takes part in the action, as far as the words before it tell.
-
-    What something is done for, as or about may be no part of it ("lectures as a student"), and "by" stands before a
-    means ("disembarks by boat") but in "travels by train". Some verbs take no object at all.
-    """
+    """Whether the second role takes part in the action, as far as the words before it tell."""
+    # What something is done for, as or about may be no part of it ("lectures as a student"), and "by" stands before a
+    # means ("disembarks by boat") but in "travels by train". Some verbs take no object at all.
     word = frame.verb.before[frame.role].split()[-1:]
     if not word and frame.verb.base in _WITHOUT_OBJECT:
         return False

@@ -89,12 +89,10 @@ _WORDS = ("0", "more")
 
 
 def existence(question: Parsed, answer: str, *, singular: bool = False) -> Perturbed:
-    """Make a caption and a foil about whether there are any, from a how-many question and its answer.
-
-    With ``singular`` an answer of zero is said in the singular, "There is no dog", if there is a wording for it. In the
-    release only the answer one has the singular, so that "There is a dog" is always true; in a set in which some zeros
-    are singular, the number of the noun gives nothing away. The tag ``provenance`` is the release's.
-    """
+    """Make a caption and a foil about whether there are any, from a how-many question and its answer."""
+    # With ``singular`` an answer of zero is said in the singular, "There is no dog", if there is a wording for it. In
+    # the release only the answer one has the singular, so that "There is a dog" is always true; in a set in which some
+    # zeros are singular, the number of the noun gives nothing away. The tag ``provenance`` is the release's.
     made = statement(question, answer)
     if isinstance(made, str):
         return Perturbed.of(made)
@@ -180,10 +178,8 @@ def counted(made: Statement, number: int) -> str | None:
 
 
 def balanced(statements: Sequence[Statement], *, seed: int, cap: int = CAP) -> Mapping[int, Foil]:
-    """Make foils whose numbers are distributed as the captions', by the position of their statement.
-
-    So it is for each noun that is counted, too, as far as its numbers allow. A number has at most ``cap`` captions.
-    """
+    """Make foils whose numbers are distributed as the captions', by the position of their statement."""
+    # So it is for each noun that is counted, too, as far as its numbers allow. A number has at most ``cap`` captions.
     kept = capped([one.number for one in statements], cap, seed=seed)
     return _exchanged(statements, kept, seed=seed, smallest=_FEW)
 
@@ -195,10 +191,8 @@ def small(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CAP) -> 
 
 
 def adversarial(statements: Sequence[Statement], *, seed: int, cap: int = 2 * CAP) -> Mapping[int, Foil]:
-    """Make foils of 0 to 3, as many of each, for captions of 4 and more.
-
-    A model that prefers frequent numbers prefers the foils. The larger number is always the caption's.
-    """
+    """Make foils of 0 to 3, as many of each, for captions of 4 and more."""
+    # A model that prefers frequent numbers prefers the foils. The larger number is always the caption's.
     high = [index for index, one in enumerate(statements) if one.number > SMALL[-1]]
     kept = [high[n] for n in capped([statements[index].number for index in high], cap, seed=seed)]
     chosen = spread([_sayable(statements[index], SMALL) for index in kept], seed=seed)

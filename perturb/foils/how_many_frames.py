@@ -29,10 +29,8 @@ _BARE = words("bare noun")
 
 
 def unsayable(tail: Sequence[Token]) -> str:
-    """Return why a tail cannot follow the noun it tells something about; empty if it can.
-
-    "There are 3 cups" may go on with "on the table", "standing", "visible" or "that are red", but not with "are red".
-    """
+    """Return why a tail cannot follow the noun it tells something about; empty if it can."""
+    # "There are 3 cups" may go on with "on the table", "standing", "visible" or "that are red", but not with "are red".
     if not tail:
         return ""
     if tail[0].tag in {"CC", "EX"} or tail[-1].tag in {"CC", "DT"}:

@@ -245,10 +245,7 @@ def in_singular(noun: Sequence[Token], head: int) -> str | None:
 
 
 def one_of(tail: Sequence[Token], verb: str = "") -> str | None:
-    """Words about several things ("wearing hats") as they are about one ("wearing a hat"), behind a finite ``verb``.
-
-    Returns: None if there is no wording for one ("standing together"), or it needs another noun's number.
-    """
+    """Words about several things ("wearing hats") as they are about one ("wearing a hat"), behind a finite ``verb``."""
     words: list[str] = []
     for index, token in enumerate(tail):
         if token.lower in _COLLECTIVE or token.tag in {"WDT", "WP", "WP$"} or token.lower in {"their", "they", "them"}:

@@ -59,11 +59,7 @@ class Contrasts:
         return one == other or other in self.together.get(one, frozenset())
 
     def opposite(self, name: str, thing: str, *, several: bool, head: str | None) -> tuple[str, ...]:
-        """The prepositions that contradict ``name`` before a noun, behind the verb ``head``; None for a noun.
-
-        >>> contrasts().opposite("above", "sink", several=False, head="hang")
-        ('below', 'under', 'beneath', 'underneath')
-        """
+        """The prepositions that contradict ``name`` before a noun, behind the verb ``head``; None for a noun."""
         rows = [
             row.foils
             for row in self.rows

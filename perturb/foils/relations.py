@@ -40,11 +40,9 @@ _PUTTING = frozenset("on in at of inside into onto atop under underneath beneath
 
 
 def relations(parsed: Parsed, attested: Collection[str], said: Said = MappingProxyType({})) -> Perturbed:
-    """Replace each spatial preposition by those that contradict it about the same thing, by a table.
-
-    ``attested`` are the preposition sequences of the collection, ``said`` what the captions of the image say, which a
-    foil must not say.
-    """
+    """Replace each spatial preposition by those that contradict it about the same thing, by a table."""
+    # ``attested`` are the preposition sequences of the collection, ``said`` what the captions of the image say, which a
+    # foil must not say.
     return _perturbed(parsed, attested, said, None)
 
 
@@ -61,12 +59,10 @@ def gaps(parsed: Parsed) -> tuple[Gap, ...]:
 def filled_relations(
     parsed: Parsed, fillings: Sequence[Sequence[Filling]], attested: Collection[str], said: Said = MappingProxyType({})
 ) -> Perturbed:
-    """Replace spatial prepositions by the fillings of a masked language model for ``gaps``, as VALSE does.
-
-    For each number of words, the best filling that is another attested preposition is kept. Pairs that may be true
-    together ("on", "on top of") are not. The rest may still be true of the image: a model of entailment must call
-    caption and foil a contradiction.
-    """
+    """Replace spatial prepositions by the fillings of a masked language model for ``gaps``, as VALSE does."""
+    # For each number of words, the best filling that is another attested preposition is kept. Pairs that may be true
+    # together ("on", "on top of") are not. The rest may still be true of the image: a model of entailment must call
+    # caption and foil a contradiction.
     expected = sum(isinstance(one, Preposition) for one in _spots(parsed))
     if len(fillings) != expected:
         raise ValueError(f"len(fillings)={len(fillings)} for {expected} gaps of {parsed.text!r}; fill gaps(parsed)")

@@ -149,11 +149,9 @@ class Vocabulary:
 
 
 def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
-    """The facts whose contrary cannot hold in the image as well.
-
-    They are about things of which there are not several, or say a number. Values that another caption of the image
-    contradicts are left out, and so are relations in which both things may be to each other.
-    """
+    """The facts whose contrary cannot hold in the image as well."""
+    # They are about things of which there are not several, or say a number. Values that another caption of the image
+    # contradicts are left out, and so are relations in which both things may be to each other.
     values: dict[str, list[Has]] = {}
     for fact in scene.facts:
         if isinstance(fact, Has):
@@ -172,10 +170,8 @@ def certain(scene: Scene, vocabulary: Vocabulary) -> frozenset[Fact]:
 
 
 def statements(scene: Scene, facts: Iterable[Fact], vocabulary: Vocabulary) -> Iterator[Statement]:
-    """Yield what facts of a scene say: each relation, and each two values of two things that exclude each other.
-
-    Two numbers must come from one caption, because who counts one kind of things only may leave others unsaid.
-    """
+    """Yield what facts of a scene say: each relation, and each two values of two things that exclude each other."""
+    # Two numbers must come from one caption, because who counts one kind of things only may leave others unsaid.
     values = []
     for fact in facts:
         if isinstance(fact, Relates):

@@ -10,9 +10,8 @@ from vlgate.perturb.foils.captions.object_names import coco_names
 from vlgate.perturb.graphs.names import known_form
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.expectations import FIT, SETTINGS, Surroundings
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import both_numbers, rows_in
 from vlgate.perturb.scene_graph import SceneGraph
-from vlgate.perturb.text.grammar import either_number
 
 # What an image surely does not show: nouns that none of its objects may be called, and that do not belong there.
 #
@@ -50,12 +49,11 @@ class Absence:
         self._odd: dict[str, bool] = {}
 
     def lacks(self, name: str, *, anywhere: bool = True) -> bool:
-        """Return whether the image surely shows nothing of that name, which the ontology must have.
-
-        No object may be called so or have such a part. The setting of the image must be known, and the noun must not
-        belong there, unless it is a person or an animal and the graph has at least ``WHOLE`` objects. Without
-        ``anywhere``, and in a complete graph, the noun may belong there: it is enough that no object may be called so.
-        """
+        """Return whether the image surely shows nothing of that name, which the ontology must have."""
+        # No object may be called so or have such a part. The setting of the image must be known, and the noun must not
+        # belong there, unless it is a person or an animal and the graph has at least ``WHOLE`` objects. Without
+        # ``anywhere``, and in a complete graph, the noun may belong there: it is enough that no object may be called
+        # so.
         if name not in self._unnamed:
             self._unnamed[name] = name not in self._words and not any(name in one for one in self._shown)
         if not self._unnamed[name] or not anywhere or self._complete:
@@ -109,7 +107,6 @@ def _called(name: str, ontology: Ontology) -> frozenset[str]:
 # A person who looks at a bus says that it is red and white; the graph says "red". And where a graph has one chair, the
 # room may have others. Names hold in both numbers and for all names below them.
 
-_FILE = "settled.tsv"
 _TINTED = frozenset(
     ("brick", "granite", "marble", "gold", "golden", "silver", "made of bricks", "striped", "checkered")
 )
@@ -125,41 +122,25 @@ _ALIKE = (  # materials that nobody tells apart in a photograph
 
 
 def look_alike(one: str, other: str) -> bool:
-    """Return whether two materials look the same in a photograph.
-
-    >>> look_alike("plastic", "glass"), look_alike("wooden", "metal")
-    (True, False)
-    """
+    """Return whether two materials look the same in a photograph."""
     return any(one in group and other in group for group in _ALIKE)
 
 
 def is_motley(noun: str, ontology: Ontology) -> bool:
-    """Return whether such things often have several colors.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [is_motley(name, default_ontology()) for name in ("bus", "cars", "kites", "sweater")]
-    [True, False, True, False]
-    """
+    """Return whether such things often have several colors."""
     names = ontology.certain(noun)
     return names.isdisjoint(_names("plain")) and not names.isdisjoint(_names("motley"))
 
 
 def are_many(noun: str, ontology: Ontology) -> bool:
-    """Return whether images have many such things, of which annotators name a few.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> are_many("window", default_ontology()), are_many("table", default_ontology())
-    (True, False)
-    """
+    """Return whether images have many such things, of which annotators name a few."""
     return not ontology.certain(noun).isdisjoint(_names("many"))
 
 
 def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
-    """Return whether an image may have other things of a name, which its graph leaves out.
-
-    Where vehicles drive or stand there are more of them, and where a graph has cars, some car may be another one. A
-    graph of few things tells only of what images have one of. A complete graph leaves out nothing.
-    """
+    """Return whether an image may have other things of a name, which its graph leaves out."""
+    # Where vehicles drive or stand there are more of them, and where a graph has cars, some car may be another one. A
+    # graph of few things tells only of what images have one of. A complete graph leaves out nothing.
     if graph.complete:
         return False
     names = ontology.certain(noun)
@@ -171,33 +152,18 @@ def has_others(noun: str, graph: SceneGraph, ontology: Ontology) -> bool:
 
 
 def is_place(noun: str, ontology: Ontology) -> bool:
-    """Return whether a name is one of places, whose size and state are a matter of opinion.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [is_place(name, default_ontology()) for name in ("enclosure", "kitchen", "cup")]
-    [True, True, False]
-    """
+    """Return whether a name is one of places, whose size and state are a matter of opinion."""
     names = ontology.certain(noun)
     return not names.isdisjoint(ontology.expected.scenes) or not names.isdisjoint(_names("place"))
 
 
 def is_measured(noun: str, category: str, ontology: Ontology) -> bool:
-    """Return whether a size says something without another thing beside it: long hair, and no large cup.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> is_measured("hair", "length", default_ontology()), is_measured("lamp", "height", default_ontology())
-    (True, False)
-    """
+    """Return whether a size says something without another thing beside it: long hair, and no large cup."""
     return category == "length" and not ontology.certain(noun).isdisjoint(_names("long"))
 
 
 def is_mixed(attributes: Sequence[str], attribute: str, ontology: Ontology) -> bool:
-    """Return whether the attributes of one thing contradict each other: two colors, or a white thing of brick.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [is_mixed(some, "white", default_ontology()) for some in (("white", "old"), ("white", "brick"))]
-    [False, True]
-    """
+    """Return whether the attributes of one thing contradict each other: two colors, or a white thing of brick."""
     category = ontology.attributes[attribute].category
     kinds = {one: known.category for one in attributes if one != attribute and (known := ontology.attributes.get(one))}
     tinted = category == "color" and not _TINTED.isdisjoint(attributes)
@@ -206,9 +172,8 @@ def is_mixed(attributes: Sequence[str], attribute: str, ontology: Ontology) -> b
 
 @cache
 def _table() -> dict[str, frozenset[str]]:
-    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
-    rows = rows_of(_FILE, text, "what", "names")
-    return {row["what"]: frozenset(form for name in row.names("names") for form in either_number(name)) for row in rows}
+    rows = rows_in(Path(__file__).with_name("settled.tsv"), "what", "names")
+    return {row["what"]: both_numbers(row.names("names")) for row in rows}
 
 
 def _names(what: str) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from types import MappingProxyType
 
 from vlgate.perturb.foils.candidates import Foil, Perturbed
@@ -12,6 +13,7 @@ from vlgate.perturb.graphs.checklist import Words, checked
 from vlgate.perturb.graphs.names import NO_NUMBER, VAGUE, Namesakes, contradict, determiner, is_vague, known_form
 from vlgate.perturb.graphs.objects import box_tags
 from vlgate.perturb.ontology import Ontology
+from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject
 from vlgate.seeds import quick_generator
 
@@ -27,88 +29,32 @@ OPINION = "it is a matter of opinion: a size without a measure, how clean or hap
 MIXED = "the attributes of the thing contradict each other"
 OTHERS = "the image may have others of the name that the graph lacks"
 
+_CATEGORIES = {
+    "color": "color|hair color",
+    "material": "material",
+    "size": "size|length|height|width|thickness|depth|build",
+    "state": "age|bedding|cleanliness|connection|display|doneness|foliage|fullness|hardness|lighting|mood|motion|"
+    "opening|paving|peel|position|power|ripeness|sharpness|texture|tidiness|weather|wetness|curvature",
+    "action": "pose|activity|sport",
+}
 KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("color", "hair color"), "color"),
-        "material": "material",
-        **dict.fromkeys(("size", "length", "height", "width", "thickness", "depth", "build"), "size"),
-        **dict.fromkeys(
-            (
-                *(
-                    "age",
-                    "bedding",
-                    "cleanliness",
-                    "connection",
-                    "display",
-                    "doneness",
-                    "foliage",
-                    "fullness",
-                    "hardness",
-                ),
-                *(
-                    "lighting",
-                    "mood",
-                    "motion",
-                    "opening",
-                    "paving",
-                    "peel",
-                    "position",
-                    "power",
-                    "ripeness",
-                    "sharpness",
-                ),
-                *("texture", "tidiness", "weather", "wetness", "curvature"),
-            ),
-            "state",
-        ),
-        **dict.fromkeys(("pose", "activity", "sport"), "action"),
-    },
+    {category: kind for kind, categories in _CATEGORIES.items() for category in categories.split("|")}
 )
 """VL-CheckList's kinds of attributes (section 3.1) by the categories of the ontology."""
 
+_FILE = Path(__file__).with_name("close_colors.tsv")
 _OPINIONS = frozenset(("cleanliness", "tidiness", "mood"))
 _COLORS = ("black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow")
-# Colors that one person calls a thing and another calls it something else. A color that is not here is not replaced.
 _CLOSE: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        name: frozenset((name, *close.split()))
-        for name, close in {
-            "black": "gray brown blue purple",
-            "blue": "purple green gray black white",
-            "brown": "orange red yellow black gray white green",
-            "gray": "black white blue brown green purple",
-            "grey": "gray black white blue brown green purple",
-            "green": "blue yellow gray black brown",
-            "orange": "red yellow brown pink",
-            "pink": "red purple white orange",
-            "purple": "blue pink red black gray brown",
-            "red": "orange pink brown purple",
-            "white": "gray yellow blue brown pink",
-            "yellow": "orange green white brown",
-            "silver": "gray white black blue",
-            "gold": "yellow brown orange white",
-            "golden": "yellow brown orange white",
-            "tan": "brown yellow orange white gray pink",
-            "beige": "brown yellow orange white gray pink",
-            "cream": "brown yellow orange white gray pink",
-            "blond": "yellow white brown orange gray",
-            "blonde": "yellow white brown orange gray",
-            "maroon": "red purple brown black pink",
-            "teal": "blue green gray",
-        }.items()
-    },
+    {row["color"]: frozenset((row["color"], *row.names("close"))) for row in rows_in(_FILE, "color", "close")}
 )
+"""What one person calls a color and another calls something else; a color that is not here is not replaced."""
 
 
 def attribute_foils(graph: SceneGraph, words: Words) -> Perturbed:
-    """Make a foil of each attribute of each object: "a white sheep" and "a black sheep".
-
-    The replacement is of the attribute's category and excludes it. It must hold of no object of the graph that may have
-    the name: each has an attribute that excludes it.
-
-    Returns: foils with the tags ``kind`` (color, material, size, state or action), ``size`` and ``location``; and a
-    reason for each attribute that gives none.
-    """
+    """Make a foil of each attribute of each object: "a white sheep" and "a black sheep"."""
+    # The replacement is of the attribute's category and excludes it. It must hold of no object of the graph that may
+    # have the name: each has an attribute that excludes it.
     captions = (
         f"{determiner(f'{attribute} {thing.name}', thing.name)} {attribute} {thing.name}".strip()
         for thing in graph.objects.values()

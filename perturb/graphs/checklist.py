@@ -14,7 +14,7 @@ from vlgate.perturb.foils.candidates import Foil, Perturbed, TextEncoder
 from vlgate.perturb.graphs.names import known_form, wording
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.expectations import Surroundings
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import SceneGraph
 from vlgate.perturb.text.grammar import either_number
 from vlgate.types import FloatArray
@@ -71,11 +71,7 @@ class Vocabulary:
 
 
 def vocabulary_of(graphs: Iterable[SceneGraph], ontology: Ontology | None = None) -> Vocabulary:
-    """Count the names in graphs that the ontology knows.
-
-    >>> vocabulary_of([]).names
-    Counter()
-    """
+    """Count the names in graphs that the ontology knows."""
     known = default_ontology() if ontology is None else ontology
     names: Counter[str] = Counter()
     placed: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -101,7 +97,6 @@ BESIDE = frozenset(
 )
 """Relations between any two things of one setting and of about one size."""
 
-_FILE = "slots.tsv"
 _SIZES = ("@tiny", "@small", "@medium", "@large", "@huge")
 _NEAR = 2  # how many steps of size lie between two things that are told beside each other, at most
 _SEVERAL = 2  # how often a collection must have two nouns there: once may be an annotator's slip
@@ -119,37 +114,24 @@ class Slots:
     known: dict[tuple[str, str, str], bool] = field(default_factory=dict, repr=False, compare=False)
 
     def reads(self, subject: str, relation: str, other: str, *, seen: int = 0) -> bool:
-        """Return whether somebody would write that the subject has this relation to the other thing.
-
-        ``seen`` is how often the collection has both nouns there.
-
-        >>> from vlgate.perturb.ontology import default_ontology
-        >>> slots = Slots(ontology=default_ontology())
-        >>> slots.reads("cup", "on", "table"), slots.reads("plane", "on", "sidewalk")
-        (True, False)
-        """
+        """Return whether somebody would write that the subject has this relation to the other thing."""
+        # ``seen`` is how often the collection has both nouns there.
         key = (subject, relation, other)
         if key not in self.known:
             self.known[key] = self._usual(*key)
         return self.known[key] or (seen >= _SEVERAL and relation not in BESIDE)
 
     def size(self, name: str) -> int | None:
-        """Return the place of a thing in the order of sizes, from 0; None if no list has it.
-
-        >>> from vlgate.perturb.ontology import default_ontology
-        >>> slots = Slots(ontology=default_ontology())
-        >>> [slots.size(name) for name in ("fork", "dogs", "trains", "idea")]
-        [0, 2, 4, None]
-        """
+        """Return the place of a thing in the order of sizes, from 0; None if no list has it."""
         for one in self._named(name):
             for place, size in enumerate(_SIZES):
-                if one in _lists()[size]:
+                if one in _slots()[0][size]:
                     return place
         return None
 
     def _usual(self, subject: str, relation: str, other: str) -> bool:
         one, two = frozenset(self._named(subject)), frozenset(self._named(other))
-        if any(one & subjects and two & others for subjects, others in _lines().get(relation, ())):
+        if any(one & subjects and two & others for subjects, others in _slots()[1].get(relation, ())):
             return True
         return relation in BESIDE and self._beside(subject, other)
 
@@ -172,35 +154,24 @@ class Slots:
         return (*self.ontology.named(form), *(self.ontology.named(other) if self.ontology.knows(other) else ()))
 
 
-@cache
-def _lists() -> dict[str, frozenset[str]]:
-    return {relation: subjects for relation, subjects, _ in _rows() if relation.startswith("@")}
+_Names = frozenset[str]
 
 
 @cache
-def _lines() -> dict[str, list[tuple[frozenset[str], frozenset[str]]]]:
-    found: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = {}
-    for relations, subjects, others in _rows():
-        for relation in relations.split("|"):
-            found.setdefault(relation, []).append((subjects, others))
-    return found
-
-
-@cache
-def _rows() -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
-    lists: dict[str, frozenset[str]] = {}
-    rows = []
-    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
-    for row in rows_of(_FILE, text, "relation", "subject", "object"):
-        ends = [frozenset().union(*(_forms(name, lists) for name in row.names(end))) for end in ("subject", "object")]
+def _slots() -> tuple[Mapping[str, _Names], Mapping[str, list[tuple[_Names, _Names]]]]:
+    """The lists of names, by "@" and their name, and the subjects and objects of each relation."""
+    lists: dict[str, _Names] = {}
+    lines: dict[str, list[tuple[_Names, _Names]]] = defaultdict(list)
+    for row in rows_in(Path(__file__).with_name("slots.tsv"), "relation", "subject", "object"):
+        subjects, objects = (
+            frozenset().union(*(lists[name] if name[0] == "@" else either_number(name) for name in row.names(end)))
+            for end in ("subject", "object")
+        )
         if row["relation"].startswith("@"):
-            lists[row["relation"]] = ends[0]
-        rows.append((row["relation"], ends[0], ends[1]))
-    return tuple(rows)
-
-
-def _forms(name: str, lists: dict[str, frozenset[str]]) -> frozenset[str]:
-    return lists[name] if name.startswith("@") else frozenset(either_number(name))
+            lists[row["relation"]] = subjects
+        for relation in row.names("relation"):
+            lines[relation].append((subjects, objects))
+    return lists, lines
 
 
 # What VL-CheckList's objects, attributes and relations share: what may judge the words, and what is kept of them.
@@ -238,10 +209,8 @@ class Words:
 
 
 def checked(found: Iterable[Sequence[Foil] | str], captions: Iterable[str]) -> Perturbed:
-    """Return the foils of each part of a caption, each part once, without captions of the image.
-
-    ``captions`` are all of these.
-    """
+    """Return the foils of each part of a caption, each part once, without captions of the image."""
+    # ``captions`` are all of these.
     true = frozenset(captions)
     kept: dict[tuple[str, str], list[Foil]] = {}
     refused: list[str] = []

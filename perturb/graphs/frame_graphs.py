@@ -13,11 +13,8 @@ _ROLE = re.compile(r"\b[A-Z]{3,}\b")
 _AGENT = "agent"
 _UNSEEN = frozenset(("place",))  # where it happens is the whole image
 _PREPOSITIONS = frozenset(
-    (
-        *("against", "at", "by", "down", "from", "in", "inside", "into", "off", "on", "onto", "out of", "over"),
-        *("through", "to", "toward", "towards", "under", "up", "with"),
-    )
-)
+    "against at by down from in inside into off on onto over through to toward towards under up with".split()
+) | {"out of"}
 # Verbs of HICO that need other words before the thing: "jump bicycle" is to jump with one, "blow cake" its candles.
 _UNSAID = frozenset(
     ("blow", "drink_with", "grind", "jump", "no_interaction", "pour", "run", "serve", "sip", "stick", "toast", "wave")
@@ -34,18 +31,10 @@ def graph_of_frame(
     boxes: Mapping[str, Box],
     size: tuple[int, int] | None = None,
 ) -> SceneGraph:
-    """Return what a role frame says of an image as a scene graph: its things, and what the agent does to each.
-
-    ``template`` is imSitu's sentence of the verb, whose roles are in capitals. The words before a role make the
-    relation: of "an AGENT cuts the ITEM with a TOOL" the agent is "cutting" the item and "cutting with" the tool.
-    Roles without a noun or a box are left out, and so is the place.
-
-    >>> box = Box(x=0, y=0, w=9, h=9)
-    >>> graph = graph_of_frame("1.jpg", "an AGENT cuts the ITEM with a TOOL at a PLACE",
-    ...     {"agent": "man", "item": "tomato", "tool": "knife"}, {"agent": box, "item": box, "tool": box})
-    >>> [(one.name, graph.objects[one.object].name) for one in graph.objects["agent"].relations]
-    [('cutting', 'tomato'), ('cutting with', 'knife')]
-    """
+    """Return what a role frame says of an image as a scene graph: its things, and what the agent does to each."""
+    # ``template`` is imSitu's sentence of the verb, whose roles are in capitals. The words before a role make the
+    # relation: of "an AGENT cuts the ITEM with a TOOL" the agent is "cutting" the item and "cutting with" the tool.
+    # Roles without a noun or a box are left out, and so is the place.
     seen = {role: " ".join(noun.lower().split()) for role, noun in roles.items() if role in boxes and noun.strip()}
     relations = tuple(
         Relation(name=name, object=role)
@@ -64,16 +53,10 @@ def graph_of_frame(
 def graph_of_interactions(
     image: str, interactions: Iterable[tuple[Corners, str, str, Corners]], size: tuple[int, int] | None = None
 ) -> SceneGraph:
-    """Return human-object interactions of an image as a scene graph.
-
-    Each is (the person's box, the verb, the object, the object's box), with HICO's names ("sit_on", "dining_table").
-    Equal boxes are one thing. What is "no_interaction", or no verb, is left out, and so are verbs that do not read
-    before the thing ("jump bicycle").
-
-    >>> graph = graph_of_interactions("1.jpg", [((0, 0, 9, 9), "sit_on", "motorcycle", (0, 4, 9, 12))])
-    >>> graph.objects["1"].relations
-    (Relation(name='sitting on', object='2'),)
-    """
+    """Return human-object interactions of an image as a scene graph."""
+    # Each is (the person's box, the verb, the object, the object's box), with HICO's names ("sit_on", "dining_table").
+    # Equal boxes are one thing. What is "no_interaction", or no verb, is left out, and so are verbs that do not read
+    # before the thing ("jump bicycle").
     names: dict[tuple[str, Corners], str] = {}
     told: dict[str, list[Relation]] = {}
     for person, verb, thing, place in interactions:

@@ -10,19 +10,14 @@ from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject
 from vlgate.perturb.text.grammar import article
 from vlgate.perturb.text.sentences import number_of, read_predicate
+from vlgate.perturb.word_lists import words
 
 # Whether a thing of one name may be called another, and whether two attributes contradict each other.
 
 
 def may_be_called(named: str, name: str, ontology: Ontology) -> bool:
-    """Return whether a thing that is annotated ``named`` may be called ``name`` by somebody else.
-
-    A name that the ontology does not know counts by its last word; if that is unknown too, by the words they share.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [may_be_called("mug", name, default_ontology()) for name in ("cup", "cups", "fork")]
-    [True, True, False]
-    """
+    """Return whether a thing that is annotated ``named`` may be called ``name`` by somebody else."""
+    # A name that the ontology does not know counts by its last word; if that is unknown too, by the words they share.
     if named == name:
         return True
     one, other = known_form(named, ontology), known_form(name, ontology)
@@ -51,12 +46,7 @@ class Namesakes:
 
 
 def same_kind(one: str, other: str, ontology: Ontology) -> bool:
-    """Return whether one name says what the other does: they are equal, synonyms, or one is above the other.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [same_kind("sneakers", name, default_ontology()) for name in ("shoes", "hat")]
-    [True, False]
-    """
+    """Return whether one name says what the other does: they are equal, synonyms, or one is above the other."""
     a, b = known_form(one, ontology), known_form(other, ontology)
     return one == other or (a is not None and b is not None and (a in ontology.certain(b) or b in ontology.certain(a)))
 
@@ -70,15 +60,8 @@ def known_form(name: str, ontology: Ontology) -> str | None:
 
 
 def contradict(some: Iterable[str], others: Iterable[str], ontology: Ontology) -> bool:
-    """Return whether a thing with the first attributes cannot have one of the others.
-
-    Attributes of several colors ("red and black") count by their parts: none of a color's parts may go together.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> ontology = default_ontology()
-    >>> contradict(["white", "old"], ["blue"], ontology), contradict(["red and white"], ["red"], ontology)
-    (True, False)
-    """
+    """Return whether a thing with the first attributes cannot have one of the others."""
+    # Attributes of several colors ("red and black") count by their parts: none of a color's parts may go together.
     mine = [parts_of(attribute) for attribute in some]
     theirs = [parts_of(attribute) for attribute in others]
     return any(
@@ -104,25 +87,7 @@ _THE = frozenset(
 )
 """Things that an image has once: "the sky"."""
 
-_VAGUE = frozenset(
-    (
-        *(
-            "area",
-            "back",
-            "background",
-            "bottom",
-            "china",
-            "color",
-            "colors",
-            "distance",
-            "end",
-            "foreground",
-            "front",
-            "image",
-        ),
-        *("left", "middle", "outline", "photo", "picture", "rear", "right", "scene", "top of", "view"),
-    ),
-)
+_VAGUE = words("vague thing") | {"top of"}
 _PARTS = frozenset(("area", "part", "parts", "portion", "section", "side"))
 """What names no thing behind any word: "an inner part"."""
 
@@ -174,12 +139,7 @@ def is_vague(name: str, ontology: Ontology) -> bool:
 
 
 def wording(relation: str, ontology: Ontology) -> str:
-    """Return how a relation reads behind a noun, or "" if it does not: a verb that the ontology lacks as a participle.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> [wording(name, default_ontology()) for name in ("wears", "next to", "juggling", "of")]
-    ['wearing', 'next to', 'juggling', '']
-    """
+    """How a relation reads behind a noun, or "" if it does not; a verb that the ontology lacks as a participle."""
     reading = ontology.relations.get(relation)
     if reading is not None:
         return reading.text
@@ -189,11 +149,7 @@ def wording(relation: str, ontology: Ontology) -> str:
 
 @cache
 def determiner(phrase: str, noun: str = "") -> str | None:
-    """Return the word before a phrase whose noun is ``noun`` or the phrase itself, or None if that is not certain.
-
-    >>> [determiner(name) for name in ("cup", "apple", "cups", "sky", "gribbleflax")]
-    ['a', 'an', '', 'the', None]
-    """
+    """Return the word before a phrase whose noun is ``noun`` or the phrase itself, or None if that is not certain."""
     name = noun or phrase
     if name in _THE:
         return "the"

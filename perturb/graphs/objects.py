@@ -14,6 +14,7 @@ from vlgate.perturb.graphs.names import Triple, determiner, triple_of
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, place_of, size_of
 from vlgate.perturb.text.sentences import read_predicate
+from vlgate.perturb.word_lists import words
 from vlgate.seeds import quick_generator
 
 UNKNOWN = "the ontology does not know the noun, or it is vague"
@@ -25,59 +26,22 @@ _DRAWS = 8
 _FEW = 30  # nouns of a place, up to which they are looked at one by one
 # Relations between things of any kind; behind others, such as "at", only nouns that the collection has there read well.
 _FREE = frozenset(
-    (
-        *("above", "behind", "below", "beside", "beneath", "by", "carrying", "close to", "holding", "in front of"),
-        *("near", "next to", "on", "on top of", "over", "standing next to", "to the left of", "to the right of"),
-        *("touching", "under", "underneath", "wearing", "with"),
-    ),
+    "above|behind|below|beside|beneath|by|carrying|close to|holding|in front of|near|next to|on|on top of|over|"
+    "standing next to|to the left of|to the right of|touching|under|underneath|wearing|with".split("|")
 )
 # What is done to several things at a time, and behind which words a verb has one thing.
-_AT_ONCE = frozenset(
-    (
-        *("carry", "contain", "cover", "display", "face", "hang", "have", "hold", "include", "look", "pass", "sell"),
-        *("show", "surround", "touch", "use", "watch", "wear"),
-    )
-)
+_AT_ONCE = words("several at a time")
 _PLACED = frozenset(("at", "in", "inside", "on", "on top of"))
 # What images often show and annotators leave out.
-_CLUTTER = frozenset(
-    (
-        *("button", "buttons", "cable", "cables", "cord", "cords", "crumb", "crumbs", "decoration", "dirt", "dust"),
-        *(
-            "edge",
-            "floor",
-            "grass",
-            "ground",
-            "image",
-            "label",
-            "leaf",
-            "leaves",
-            "letter",
-            "letters",
-            "light",
-            "lights",
-        ),
-        *("line", "lines", "logo", "mark", "marks", "napkin", "number", "numbers", "object", "objects", "outlet"),
-        *("paper", "papers", "part", "pebble", "pebbles", "pen", "pencil", "people", "person", "photo", "picture"),
-        *("pictures", "plant", "plants", "plug", "pole", "poles", "reflection", "rock", "rocks", "screw", "screws"),
-        *("shadow", "shadows", "sign", "signs", "sky", "sticker", "stickers", "stone", "string", "stripe", "stripes"),
-        *("tag", "thing", "things", "tree", "trees", "wall", "walls", "window", "windows", "wire", "wires", "word"),
-        *("words", "writing"),
-    ),
-)
+_CLUTTER = words("clutter")
 
 
 def object_foils(graph: SceneGraph, words: Words) -> Perturbed:
-    """Make a foil of each end of each relation: its noun is replaced by one of its class that the image does not show.
-
-    A noun counts as absent if no object of the graph may be called so or may have such a part unannotated, and nobody
-    would expect it there (``absence``). The second is not asked of what somebody does something to, if it is one thing
-    at a time: who rides a horse rides no cow. Nouns that the collection has in the same place, behind the same
-    relation, come first, in the shares that they have there.
-
-    Returns: foils with the tags ``role`` (subject or object), ``size`` and, if the image's size is known, ``location``;
-    and a reason for each end that gives none.
-    """
+    """Make a foil of each end of each relation: its noun is replaced by one of its class that the image lacks."""
+    # A noun counts as absent if no object of the graph may be called so or may have such a part unannotated, and nobody
+    # would expect it there (``absence``). The second is not asked of what somebody does something to, if it is one
+    # thing at a time: who rides a horse rides no cow. Nouns that the collection has in the same place, behind the same
+    # relation, come first, in the shares that they have there.
     triples = [
         triple_of(thing, relation, graph, words.ontology)
         for thing in graph.objects.values()
@@ -160,11 +124,7 @@ def _replacements(graph: SceneGraph, triple: Triple, role: str, words: Words, ab
 
 @cache
 def takes_one(relation: str) -> bool:
-    """Return whether who does something does it to one thing at a time, so that the thing is no other one.
-
-    >>> [takes_one(relation) for relation in ("riding", "sitting on", "wearing", "standing near", "on")]
-    [True, True, False, False, False]
-    """
+    """Return whether who does something does it to one thing at a time, so that the thing is no other one."""
     predicate = read_predicate(relation)
     if predicate is None or predicate.passive or predicate.verb.base in _AT_ONCE:
         return False
@@ -172,10 +132,8 @@ def takes_one(relation: str) -> bool:
 
 
 def _drawn(pool: Mapping[str, int], name: str, fits: Callable[[str], bool], most: int) -> Sequence[str]:
-    """Draw some of the nouns that fit, each as often as its count says, by a generator of that name.
-
-    Of a large pool most draws fit, so few nouns are looked at.
-    """
+    """Draw some of the nouns that fit, each as often as its count says, by a generator of that name."""
+    # Of a large pool most draws fit, so few nouns are looked at.
     names = [one for one in pool if fits(one)] if len(pool) <= _FEW else list(pool)
     if not names:
         return ()
@@ -211,10 +169,8 @@ def _known_classes(name: str, words: Words) -> frozenset[str]:
 
 
 def _pools(triple: Triple, role: str, words: Words) -> Iterator[Mapping[str, int]]:
-    """Nouns to choose from: those beside the same noun, those in the same place, all of the collection, common ones.
-
-    A noun without a class is only replaced by one beside the same noun: what is "on a building" may be a clock.
-    """
+    """Nouns to choose from: those beside the same noun, those in the same place, all of the collection, common ones."""
+    # A noun without a class is only replaced by one beside the same noun: what is "on a building" may be a clock.
     thing, other, place = (triple.subject, triple.object, 0) if role == SUBJECT else (triple.object, triple.subject, 1)
     name, text, wanted, vocabulary = thing.name, triple.text, triple.determiners[place], words.vocabulary
     near = (role, text, other.name)

@@ -12,52 +12,32 @@ from vlgate.perturb.foils.candidates import Grammaticality, SentenceSet, TextEnc
 from vlgate.perturb.graphs.names import contradict, known_form, may_be_called, parts_of
 from vlgate.perturb.ontology import Ontology, default_ontology
 from vlgate.perturb.ontology.nouns import Number
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import Relation, SceneGraph, SceneObject, inside, overlap, share
 from vlgate.perturb.text.grammar import regular_singular, singular
 from vlgate.perturb.text.sentences import Verb, bare_or_a, number_of, read_predicate
+from vlgate.perturb.word_lists import words
 
 # Which names in scene graphs are persons: what WordNet files under ``noun.person`` (BLA, section 4.3.1).
 
 IsPerson = Callable[[str], bool]
 """Whether a name of an object is one of persons."""
 
-_PEOPLE_FILE = "people.tsv"
 _ROOTS = frozenset(("person", "people"))
 # Persons to the ontology's questions in no certain sense; here they are, as all that photographs of people are named.
 _GROUPS = frozenset(("male", "males", "female", "females"))
 
-_MALE = frozenset(
-    (
-        *("man", "boy", "guy", "gentleman", "father", "dad", "son", "husband", "brother", "grandfather", "grandpa"),
-        *("groom", "king", "waiter"),
-    )
-)
-_FEMALE = frozenset(
-    (
-        *("woman", "girl", "lady", "mother", "mom", "daughter", "wife", "sister", "grandmother", "grandma", "bride"),
-        *("queen", "waitress"),
-    )
-)
+_MALE = words("man")
+_FEMALE = words("woman")
 _CHILDREN = frozenset(("boy", "girl", "child", "kid", "toddler", "baby", "infant", "newborn"))
-_ADULTS = frozenset(
-    (
-        *("man", "woman", "guy", "lady", "gentleman", "adult", "father", "mother", "dad", "mom", "parent", "husband"),
-        *("wife", "grandfather", "grandmother"),
-    )
-)
+_ADULTS = words("adult")
 _ROLES = frozenset(("batter", "catcher", "umpire", "pitcher", "referee", "goalie", "spectator"))
 
 
 @cache
 def may_be_one_person(one: str, other: str) -> bool:
-    """Return whether a person of one name may be called the other: not a man and a woman, not a man and a child.
-
-    A young man may be called a boy.
-
-    >>> [may_be_one_person("man", name) for name in ("player", "men", "woman", "child")]
-    [True, True, False, False]
-    """
+    """Return whether a person of one name may be called the other: not a man and a woman, not a man and a child."""
+    # A young man may be called a boy.
     mine, theirs = (singular(name) or regular_singular(name) or name for name in (one, other))
     one_head, other_head = mine.rpartition(" ")[2], theirs.rpartition(" ")[2]
     if {one_head, other_head} <= _ROLES:
@@ -68,13 +48,8 @@ def may_be_one_person(one: str, other: str) -> bool:
 
 @cache
 def known_person(name: str) -> bool:
-    """Return whether a name is a kind of person in the ontology or in the table ``people.tsv``, in either number.
-
-    A compound counts if its last word does and the ontology does not know the whole.
-
-    >>> [known_person(name) for name in ("woman", "tall men", "batter", "businessmen", "crowd", "pole")]
-    [True, True, True, True, False, False]
-    """
+    """Return whether a name is a kind of person in the ontology or in the table ``people.tsv``, in either number."""
+    # A compound counts if its last word does and the ontology does not know the whole.
     ontology = default_ontology()
     one = singular(name) or regular_singular(name) or name
     if name in _GROUPS or {name, one} & _people():
@@ -86,17 +61,9 @@ def known_person(name: str) -> bool:
 
 
 def wordnet_person(lexicon: str = "oewn:2024") -> IsPerson:
-    """Return a function that looks a name up in an installed wordnet: its first sense must be of ``noun.person``.
-
-    "person" itself, which WordNet files under ``noun.Tops``, is one too. A compound that the wordnet lacks is looked up
-    by its last word.
-
-    Raises: ValueError if the library ``wn`` or the lexicon is not installed.
-
-    >>> is_person = wordnet_person()  # doctest: +SKIP
-    >>> is_person("paramedic"), is_person("ambulance")  # doctest: +SKIP
-    (True, False)
-    """
+    """Return a function that looks a name up in an installed wordnet: its first sense must be of ``noun.person``."""
+    # "person" itself, which WordNet files under ``noun.Tops``, is one too. A compound that the wordnet lacks is looked
+    # up by its last word.
     try:
         import wn
     except ImportError:
@@ -123,8 +90,7 @@ def wordnet_person(lexicon: str = "oewn:2024") -> IsPerson:
 
 @cache
 def _people() -> frozenset[str]:
-    text = Path(__file__).with_name(_PEOPLE_FILE).read_text(encoding="utf-8")
-    return frozenset(row["name"] for row in rows_of(_PEOPLE_FILE, text, "name"))
+    return frozenset(row["name"] for row in rows_in(Path(__file__).with_name("people.tsv"), "name"))
 
 
 # What is asked of a set of sentences as in BLA: the thresholds of the thesis, and what may judge likeness and grammar.
@@ -193,12 +159,8 @@ TABLES_ONLY = BlaTools()
 def one_of(
     sets: Sequence[SentenceSet], grammaticality: Grammaticality | None = None, rules: BlaRules = SURE
 ) -> SentenceSet | None:
-    """Return the one set of an image that is kept: the one whose sentences have the best mean score.
-
-    Sets with a sentence below ``rules.grammar`` are dropped. Without a judge of grammaticality the first set is kept.
-
-    Returns: the set, or None if there is none or all are dropped.
-    """
+    """Return the one set of an image that is kept: the one whose sentences have the best mean score."""
+    # Sets with a sentence below ``rules.grammar`` are dropped. Without a judge of grammaticality the first set is kept.
     if grammaticality is None or not sets:
         return sets[0] if sets else None
     texts = [text for one in sets for text in (*one.true, *one.false)]
@@ -216,30 +178,7 @@ PERSON = "the thing is a person"
 SMALL_THING = "the thing covers too little of the image"
 NUMBER = "the number of a noun is not certain"
 
-_VERBS_FILE = "feature_verbs.tsv"
-_BODY_PARTS = frozenset(
-    (
-        *(
-            "ankle",
-            "arm",
-            "back",
-            "beard",
-            "belly",
-            "body",
-            "breast",
-            "buttock",
-            "cheek",
-            "chest",
-            "chin",
-            "ear",
-            "elbow",
-        ),
-        *("eye", "eyebrow", "eyelash", "face", "feet", "finger", "fingernail", "fist", "foot", "forehead", "goatee"),
-        *("hair", "haircut", "hand", "head", "heel", "hip", "knee", "leg", "lip", "mouth", "moustache", "mustache"),
-        *("nail", "neck", "nose", "nostril", "palm", "shin", "shoulder", "sideburn", "skin", "smile", "stomach", "tan"),
-        *("teeth", "thigh", "thumb", "toe", "toenail", "tongue", "tooth", "torso", "waist", "wrist", "ponytail"),
-    ),
-)
+_BODY_PARTS = words("body part")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,11 +213,7 @@ def features_of(
 
 
 def is_body_part(name: str) -> bool:
-    """Return whether a name is one of a part of the body, in either number.
-
-    >>> [is_body_part(name) for name in ("left hand", "legs", "teeth", "handbag")]
-    [True, True, True, False]
-    """
+    """Return whether a name is one of a part of the body, in either number."""
     head = name.rpartition(" ")[2]
     return head in _BODY_PARTS or (head.endswith("s") and head[:-1] in _BODY_PARTS)
 
@@ -330,8 +265,8 @@ def _before(attribute: str, name: str, ontology: Ontology) -> bool:
 
 @cache
 def _verbs() -> dict[str, bool]:
-    text = Path(__file__).with_name(_VERBS_FILE).read_text(encoding="utf-8")
-    return {row["verb"]: row.flag("owner") for row in rows_of(_VERBS_FILE, text, "verb", "owner")}
+    rows = rows_in(Path(__file__).with_name("feature_verbs.tsv"), "verb", "owner")
+    return {row["verb"]: row.flag("owner") for row in rows}
 
 
 # Whether a feature of one person is surely not one of another: what makes BLA's false sentences false.
@@ -359,21 +294,15 @@ _TOUCHING = 0.02  # of a box: less than that is a matter of how boxes are drawn
 
 
 def slot_of(name: str) -> str | None:
-    """Return the part of the body that a garment is worn on, or None if the name is not one of garments.
-
-    >>> slot_of("baseball cap"), slot_of("surfboard")
-    ('head', None)
-    """
+    """Return the part of the body that a garment is worn on, or None if the name is not one of garments."""
     return _SLOT.get(name.rpartition(" ")[2])
 
 
 def excluded(feature: Feature, person: SceneObject, graph: SceneGraph, ontology: Ontology) -> bool:
-    """Return whether the graph shows that a person does not have a feature, which is one of another person.
-
-    A garment is excluded if the person wears another one in its place. Any other thing is excluded if neither it nor
-    anything that may be called so touches the person's box, or if it touches only the box of the one who has it and the
-    person holds none.
-    """
+    """Return whether the graph shows that a person does not have a feature, which is one of another person."""
+    # A garment is excluded if the person wears another one in its place. Any other thing is excluded if neither it nor
+    # anything that may be called so touches the person's box, or if it touches only the box of the one who has it and
+    # the person holds none.
     if _has(feature, person, graph, ontology):
         return False
     if slot_of(feature.thing.name) is not None and (feature.verb.plain in _WORN):

@@ -14,9 +14,10 @@ from vlgate.perturb.graphs.names import Namesakes, Triple, known_form, triple_of
 from vlgate.perturb.graphs.objects import UNUSUAL, box_tags, reads_well
 from vlgate.perturb.graphs.persons import is_body_part, known_person
 from vlgate.perturb.ontology import Ontology
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import Box, SceneGraph, SceneObject, inside, overlap
 from vlgate.perturb.text.sentences import read_predicate
+from vlgate.perturb.word_lists import words
 from vlgate.seeds import quick_generator
 
 UNLISTED = "the relation has no listed replacement"
@@ -28,67 +29,7 @@ MAY_HOLD = "another pair of the names may have the replacement"
 ALIKE = "the relations are too alike"
 ABSURD = "no replacement reads well between the two things"
 
-_FILE = "relation_swaps.tsv"
-_PLACES = frozenset(
-    (
-        *(
-            "air",
-            "background",
-            "bathroom",
-            "bedroom",
-            "city",
-            "beach",
-            "corner",
-            "court",
-            "desert",
-            "dirt",
-            "distance",
-            "field",
-            "floor",
-            "foreground",
-        ),
-        *(
-            "forest",
-            "garage",
-            "garden",
-            "hallway",
-            "house",
-            "kitchen",
-            "office",
-            "restaurant",
-            "shop",
-            "store",
-            "grass",
-            "ground",
-            "image",
-            "lot",
-            "mirror",
-            "mud",
-            "ocean",
-            "park",
-            "photo",
-            "picture",
-            "rain",
-            "road",
-        ),
-        *(
-            "room",
-            "sand",
-            "sea",
-            "shade",
-            "shadow",
-            "sky",
-            "slope",
-            "snow",
-            "street",
-            "sun",
-            "sunlight",
-            "water",
-            "wave",
-        ),
-        *("waves", "yard", "reflection", "pattern", "line", "lines", "row", "group", "crowd", "hill", "mountain"),
-    ),
-)
+_PLACES = words("place")
 _ABOVE, _BELOW = frozenset(("on", "above", "over", "on top of")), frozenset(("under", "below", "beneath"))
 _TOUCH = frozenset(("on", "in", "inside", "on top of", "under", "beneath"))
 _UNDER = frozenset(("under", "beneath"))
@@ -106,11 +47,7 @@ class Swap:
 
 
 def relation_foils(graph: SceneGraph, words: Words) -> Perturbed:
-    """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names.
-
-    Returns: foils with the tags ``kind`` ("action" if the relation has a verb, else "spatial"), ``size`` and
-    ``location`` of the subject; and a reason for each relation that gives none.
-    """
+    """Make a foil of each relation whose replacement cannot hold of the two things, nor of others of their names."""
     triples = [
         triple_of(thing, relation, graph, words.ontology)
         for thing in graph.objects.values()
@@ -185,10 +122,8 @@ def _comes_in_numbers(name: str, graph: SceneGraph, ontology: Ontology) -> bool:
 
 
 def _said(text: str, triple: Triple, words: Words) -> bool:
-    """Whether somebody would say the replacement of the two things, or of others with the object in the collection.
-
-    What is above, below, behind or beside something needs no list: any two things can be so.
-    """
+    """Whether somebody would say the replacement of the two things, or of others with the object in the collection."""
+    # What is above, below, behind or beside something needs no list: any two things can be so.
     if text in _FREE:
         return True
     subject, other = triple.subject.name, triple.object.name
@@ -210,10 +145,8 @@ def _possible(triple: Triple, swaps: tuple[Swap, ...], ontology: Ontology) -> It
 
 
 def _against(text: str, one: Box, other: Box) -> bool:
-    """Whether the boxes speak against a relation above or below: what reads "under" may be annotated wrongly, too.
-
-    Boxes beside each other do, and so does the centre of the first at the other height.
-    """
+    """Whether the boxes speak against a relation above or below: what reads "under" may be annotated wrongly, too."""
+    # Boxes beside each other do, and so does the centre of the first at the other height.
     if text not in _ABOVE | _BELOW or min(one.x + one.w, other.x + other.w) <= max(one.x, other.x):
         return True
     higher = one.y + one.h / 2 < other.y + other.h / 2
@@ -277,8 +210,8 @@ def _is_bound(subject: str, other: str, ontology: Ontology) -> bool:
 @cache
 def _swaps() -> dict[str, tuple[Swap, ...]]:
     found: dict[str, tuple[Swap, ...]] = {}
-    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
-    for row in rows_of(_FILE, text, "relation", "instead", "needs", "subject", "object"):
+    file = Path(__file__).with_name("relation_swaps.tsv")
+    for row in rows_in(file, "relation", "instead", "needs", "subject", "object"):
         swap = Swap(
             instead=row.names("instead"),
             needs=row["needs"],

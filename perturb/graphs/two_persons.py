@@ -23,7 +23,7 @@ from vlgate.perturb.graphs.persons import (
 )
 from vlgate.perturb.ontology import Ontology
 from vlgate.perturb.ontology.nouns import Number
-from vlgate.perturb.ontology.tables import rows_of
+from vlgate.perturb.ontology.tables import rows_in
 from vlgate.perturb.scene_graph import SceneGraph, SceneObject, image_size, inside, overlap, share
 from vlgate.perturb.text.sentences import Verb, active, number_of, passive, read_predicate
 
@@ -40,23 +40,9 @@ NUMBER = "the number of a noun is not certain"
 BOTH_WAYS = "the verb holds in the other direction too"
 ALIKE = "nothing tells two persons of one name apart"
 
-_FILE = "transitive.tsv"
-
 
 def active_passive(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
-    """Make a set of four sentences of each relation between two persons whose verb has a passive.
-
-    Returns: sets in BLA's order, true active and passive, false active and passive, with the tag ``verb``; and a reason
-    for each relation that gives none.
-
-    >>> from vlgate.perturb.scene_graph import Box, Relation
-    >>> child = SceneObject(id="2", name="child", box=Box(x=0, y=0, w=50, h=90))
-    >>> lifts = (Relation(name="lifting", object="2"),)
-    >>> man = SceneObject(id="1", name="man", box=Box(x=40, y=0, w=50, h=90), relations=lifts)
-    >>> graph = SceneGraph(id="1", objects={"1": man, "2": child}, width=100, height=100)
-    >>> active_passive(graph).candidates[0].false
-    ('the child lifts the man', 'the man is lifted by the child')
-    """
+    """Make a set of four sentences of each relation between two persons whose verb has a passive."""
     size = image_size(graph)
     if size is None:
         return Perturbed.of(NO_SIZE)
@@ -182,8 +168,8 @@ def _described(name: str, attribute: str, rules: BlaRules, ontology: Ontology) -
 
 @cache
 def _verbs() -> dict[str, bool]:
-    text = Path(__file__).with_name(_FILE).read_text(encoding="utf-8")
-    return {row["verb"]: row.flag("mutual") for row in rows_of(_FILE, text, "verb", "mutual")}
+    rows = rows_in(Path(__file__).with_name("transitive.tsv"), "verb", "mutual")
+    return {row["verb"]: row.flag("mutual") for row in rows}
 
 
 # Sentences that tell two features of each of two persons, and false ones with a feature of the other person.
@@ -208,19 +194,12 @@ class Told:
 
 
 def coordination(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
-    """Make sets of sentences such as "the man wears a hat and holds a cup", at most ``rules.most_sets``.
-
-    Returns: sets in BLA's order: what is true of both persons, and each with one feature of the other; with reasons for
-    the persons, relations and pairs that give none.
-    """
+    """Make sets of sentences such as "the man wears a hat and holds a cup", at most ``rules.most_sets``."""
     return _found(graph, rules, tools, _coordinated)
 
 
 def relative_clause(graph: SceneGraph, rules: BlaRules = SURE, tools: BlaTools = TABLES_ONLY) -> Perturbed:
-    """Make sets of sentences such as "the man who wears a hat holds a cup", at most ``rules.most_sets``.
-
-    Returns: as ``coordination`` does.
-    """
+    """Make sets of sentences such as "the man who wears a hat holds a cup", at most ``rules.most_sets``."""
     return _found(graph, rules, tools, _relative)
 
 

@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
 
 from vlgate.errors import nearest
-from vlgate.perturb.ontology.tables import TsvRow, rows_of
-from vlgate.perturb.text.grammar import either_number
+from vlgate.perturb.ontology.tables import TsvRow, both_numbers, once, rows_of
 
 ATTRIBUTE, ACTION = "attribute", "action"
 ANY = ""  # stands for every object in the table of opposites
@@ -35,8 +33,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     },
 )
 Pairs = frozenset[frozenset[str]]
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,25 +103,14 @@ class Attributes:
     actors: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def antonym(self, attribute: str, names: Sequence[str]) -> str | None:
-        """Return the opposite of ``attribute`` for an object, or None if it has none.
-
-        ``names`` are the object's name and its hypernyms, nearest first: the nearest that has an opposite decides.
-        "black" and "white" are opposites, as in CARETS' release, for objects of a single color only.
-
-        >>> table = curated_attributes()
-        >>> table.antonym("short", ("man", "person")), table.antonym("short", ("hair",))
-        ('tall', 'long')
-        """
-        found = (self.opposites.get((attribute, name)) for name in (*names, ANY))
-        return next((opposite for opposite in found if opposite is not None), None)
+        """Return the opposite of ``attribute`` for an object, or None if it has none."""
+        # ``names`` are the object's name and its hypernyms, nearest first: the nearest that has an opposite decides.
+        # "black" and "white" are opposites, as in CARETS' release, for objects of a single color only.
+        known = ((attribute, name) for name in (*names, ANY))
+        return next((self.opposites[key] for key in known if key in self.opposites), None)
 
     def exclusive(self, one: str, other: str) -> bool:
-        """Return whether both are of one category and no thing can have both.
-
-        >>> table = curated_attributes()
-        >>> table.exclusive("red", "blue"), table.exclusive("tan", "beige"), table.exclusive("red", "round")
-        (True, False, False)
-        """
+        """Return whether both are of one category and no thing can have both."""
         a, b = self.attributes.get(one), self.attributes.get(other)
         if a is None or b is None or one == other or a.category != b.category or not a.category:
             return False
@@ -133,53 +118,35 @@ class Attributes:
         return pair not in self.compatible if self.categories[a.category].single else pair in self.excluding
 
     def asked(self, names: Iterable[str], category: str) -> bool:
-        """Return whether a question may ask for the category of an object with these names: its own and its hypernyms.
-
-        >>> table = curated_attributes()
-        >>> table.asked(("hair",), "length"), table.asked(("man", "person"), "length")
-        (True, False)
-        """
+        """Whether a question may ask for the category of an object with these names, its own and its hypernyms."""
         known, told = self.categories[category], frozenset(names)
         return not told & known.spared and (not known.objects or bool(told & known.objects))
 
     def acts(self, names: Iterable[str], attribute: str) -> bool:
-        """Return whether an object with these names, its own and its hypernyms, can do the action.
-
-        >>> table = curated_attributes()
-        >>> table.acts(("car", "vehicle"), "parked"), table.acts(("car", "vehicle"), "sleeping")
-        (True, False)
-        """
+        """Return whether an object with these names, its own and its hypernyms, can do the action."""
         return not self.actors.get(attribute, frozenset()).isdisjoint(names)
 
 
 def attributes_from(tables: Mapping[str, str]) -> Attributes:
-    """Build the tables from the texts of their files.
-
-    Args:
-        tables: the texts of the files by their names, the keys of ``COLUMNS``.
-
-    Raises:
-        ValueError: a line has other columns, has an unknown name, or contradicts another line.
-    """
+    """Build the tables from the texts of their files."""
 
     def rows(name: str) -> Iterator[TsvRow]:
-        """The rows of a file, with its columns checked."""
         return rows_of(name, tables[name], *COLUMNS[name])
 
-    categories = _once((row["name"], _category(row), row) for row in rows("categories.tsv"))
-    attributes = _once((row["name"], _attribute(row, categories), row) for row in rows("attributes.tsv"))
+    categories = once((row["name"], _category(row), row) for row in rows("categories.tsv"))
+    attributes = once((row["name"], _attribute(row, categories), row) for row in rows("attributes.tsv"))
     single = {name for name, category in categories.items() if category.single}
     several = categories.keys() - single
     compatible = frozenset(pair for row in rows("shades.tsv") for pair in _pairs(row, attributes, single))
-    actors = _once((row["attribute"], _classes(row), _action(row, attributes)) for row in rows("actions.tsv"))
+    actors = once(_actors(row, attributes) for row in rows("actions.tsv"))
     actions = {name for name, one in attributes.items() if one.category and categories[one.category].kind == ACTION}
     if unlike := sorted(actions - actors.keys()):
         raise ValueError(f"actions.tsv: {unlike[0]!r} must be listed, because its category is one of actions")
     return Attributes(
         attributes=attributes,
         categories=categories,
-        relations=_once((row["name"], _reading(row), row) for row in rows("relations.tsv")),
-        opposites=_once(item for row in rows("antonyms.tsv") for item in _opposites(row, attributes, compatible)),
+        relations=once((row["name"], _reading(row), row) for row in rows("relations.tsv")),
+        opposites=once(item for row in rows("antonyms.tsv") for item in _opposites(row, attributes, compatible)),
         compatible=compatible,
         excluding=frozenset(pair for row in rows("exclusives.tsv") for pair in _pairs(row, attributes, several)),
         actors=actors,
@@ -188,22 +155,9 @@ def attributes_from(tables: Mapping[str, str]) -> Attributes:
 
 @functools.cache
 def curated_attributes() -> Attributes:
-    """Return the tables of the package's own files, read once.
-
-    >>> curated_attributes().attributes["wood"].after
-    'made of wood'
-    """
+    """Return the tables of the package's own files, read once."""
     folder = Path(__file__).parent
     return attributes_from({name: (folder / name).read_text("utf-8") for name in COLUMNS})
-
-
-def _once(items: Iterable[tuple[_Key, _Value, TsvRow]]) -> Mapping[_Key, _Value]:
-    found: dict[_Key, _Value] = {}
-    for key, value, row in items:
-        if key in found:
-            raise row.error(f"{key!r} is listed already; keep one of the lines")
-        found[key] = value
-    return MappingProxyType(found)
 
 
 def _category(row: TsvRow) -> Category:
@@ -215,8 +169,8 @@ def _category(row: TsvRow) -> Category:
         noun=row["noun"],
         kind=row["kind"],
         single=row.flag("single"),
-        objects=_numbers(name for name in names if not name.startswith("!")),
-        spared=_numbers(name[1:] for name in names if name.startswith("!")),
+        objects=both_numbers(name for name in names if not name.startswith("!")),
+        spared=both_numbers(name[1:] for name in names if name.startswith("!")),
     )
 
 
@@ -235,12 +189,8 @@ def _attribute(row: TsvRow, categories: Mapping[str, Category]) -> Attribute:
 
 
 def _reading(row: TsvRow) -> Reading:
-    return Reading(
-        text=row["name"] if row["text"] == SAME else row["text"],
-        that=row.flag("that"),
-        inverse=row["inverse"],
-        asymmetric=row.flag("asymmetric"),
-    )
+    text = row["name"] if row["text"] == SAME else row["text"]
+    return Reading(text=text, that=row.flag("that"), inverse=row["inverse"], asymmetric=row.flag("asymmetric"))
 
 
 def _pairs(row: TsvRow, attributes: Mapping[str, Attribute], categories: Collection[str]) -> Iterator[frozenset[str]]:
@@ -255,35 +205,24 @@ def _pairs(row: TsvRow, attributes: Mapping[str, Attribute], categories: Collect
 
 
 def _opposites(
-    row: TsvRow,
-    attributes: Mapping[str, Attribute],
-    compatible: Pairs,
+    row: TsvRow, attributes: Mapping[str, Attribute], compatible: Pairs
 ) -> Iterator[tuple[tuple[str, str], str, TsvRow]]:
     a, b = row["a"], row["b"]
     if a == b or not all(_known(row, name, attributes) for name in (a, b)):
         raise row.error(f"a={a!r} and b={b!r} must be two attributes")
     if frozenset((a, b)) in compatible:
         raise row.error(f"{a!r} and {b!r} go together in shades.tsv; remove one of the two lines")
-    for name in sorted(_numbers(row.names("applies to"))) or (ANY,):
+    for name in sorted(both_numbers(row.names("applies to"))) or (ANY,):
         yield (a, name), b, row
         yield (b, name), a, row
 
 
-def _classes(row: TsvRow) -> frozenset[str]:
+def _actors(row: TsvRow, attributes: Mapping[str, Attribute]) -> tuple[str, frozenset[str], TsvRow]:
     if not row["can"]:
         raise row.error("can='' must name what can do it, as in 'person|animal'")
-    return _numbers(row.names("can"))
-
-
-def _action(row: TsvRow, attributes: Mapping[str, Attribute]) -> TsvRow:
     if _known(row, row["attribute"], attributes).category != row["category"]:
         raise row.error(f"{row['attribute']!r} is not of the category {row['category']!r} in attributes.tsv")
-    return row
-
-
-def _numbers(names: Iterable[str]) -> frozenset[str]:
-    """The names and their plurals: in a scene graph "dogs" are "animals" and "dog" is an "animal"."""
-    return frozenset().union(*map(either_number, names))
+    return row["attribute"], both_numbers(row.names("can")), row
 
 
 def _known(row: TsvRow, name: str, attributes: Mapping[str, Attribute]) -> Attribute:

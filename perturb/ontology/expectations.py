@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from vlgate.errors import nearest
-from vlgate.perturb.ontology.tables import TsvRow, rows_of
+from vlgate.perturb.ontology.tables import TsvRow, both_numbers, once, rows_of
 from vlgate.perturb.text.grammar import either_number
 
 # The settings of things, the values that suit them, and what they can do.
@@ -20,156 +20,85 @@ from vlgate.perturb.text.grammar import either_number
 # says little, so that a cow is denied in an office. The tables of this folder say what nobody would wonder at. They
 # know the nouns of the curated ontology; of any other noun they know what its hypernyms have.
 
-_LIVING = frozenset(
-    ("person", "people", "animal", "animals", "couple", "crowd", "family", "group", "team", "bear", "bears")
-)
-_NONE: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType({})
+_LIVING = frozenset("person people animal animals couple crowd family group team bear bears".split())
 Names = Sequence[str]
+Words = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectations:
     """What is expected of things, by their names and classes, each in both numbers.
 
-    ``places`` are the settings of a thing; ``listed`` are the values of a category that suit it, by
-    category and name; ``doers`` is who can do what a relation says, by the relation's first word. ``contrasts`` are
-    groups of persons that may be offered beside each other. ``grounds`` are places and what everything stands on,
-    ``movable`` what they are not told apart by; ``body`` are parts of bodies, and ``lifeless`` are attributes that
-    do not describe a person or an animal; ``odd`` are relations that one image alone does not make usual.
-    ``covers`` are what lies on or around things, and ``fleeting`` what things give off, which tells none apart.
-    ``scenes`` are places that are around all of an image, ``everyday`` what everybody wears, ``tiny`` animals that are
-    offered only beside each other, and ``vague`` attributes that say too little. ``company`` is what an image must show
-    some of if it lacks a thing that is found nearly anywhere.
-    ``shades`` are attributes that shade into each other, ``gathered`` words for several things at once, ``enclosing``
-    what hides what is in it, and ``unasked`` what nobody asks for or nobody can deny. ``rests`` is where things of a
-    name usually are, and ``needs`` is what an image must show some of if an action is offered.
-    ``stands`` is where things can be, by a relation, their names, and the landmarks. ``clashes`` are attributes of
-    which a thing has one at most, ``unclear`` those with several senses, and ``motley`` what has several colors by
-    nature.
-    ``usual`` are things that nearly every image of a setting shows, annotated or not.
-
     Methods take ``names``, the name of a thing and its hypernyms, nearest first.
     """
 
-    places: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    listed: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=lambda: _NONE)
-    doers: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    contrasts: tuple[frozenset[str], ...] = ()
-    grounds: frozenset[str] = frozenset()
-    movable: frozenset[str] = frozenset()
-    body: frozenset[str] = frozenset()
-    lifeless: frozenset[str] = frozenset()
-    odd: frozenset[str] = frozenset()
-    covers: frozenset[str] = frozenset()
-    fleeting: frozenset[str] = frozenset()
-    scenes: frozenset[str] = frozenset()
-    everyday: frozenset[str] = frozenset()
-    tiny: frozenset[str] = frozenset()
-    vague: frozenset[str] = frozenset()
-    company: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    usual: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    shades: tuple[frozenset[str], ...] = ()
-    gathered: frozenset[str] = frozenset()
-    enclosing: frozenset[str] = frozenset()
-    unasked: frozenset[str] = frozenset()
-    rests: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    needs: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    stands: tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...] = ()
-    clashes: tuple[frozenset[str], ...] = ()
-    unclear: frozenset[str] = frozenset()
-    motley: frozenset[str] = frozenset()
+    places: Mapping[str, Words]  # the settings of a thing
+    listed: Mapping[tuple[str, str], Words]  # the values that suit a thing, by category and name
+    doers: Mapping[str, Words]  # who can do what a relation says, by its first word
+    company: Mapping[str, Words]  # what an image shows some of if it might show a thing that is found nearly anywhere
+    usual: Mapping[str, Words]  # what nearly every image of a setting shows, annotated or not
+    rests: Mapping[str, Words]  # where things of a name usually are
+    needs: Mapping[str, Words]  # what an image must show some of if an action is offered
+    stands: tuple[tuple[Words, Words, Words], ...]  # where things can be: relations, their names, the landmarks
+    contrasts: tuple[Words, ...]  # persons that may be offered beside each other
+    shades: tuple[Words, ...]  # attributes that shade into each other
+    clashes: tuple[Words, ...]  # attributes of which a thing has one at most
+    grounds: Words  # places and what everything stands on
+    movable: Words  # what ``grounds`` are not told apart by
+    body: Words  # parts of bodies
+    lifeless: Words  # attributes that do not describe a person or an animal
+    odd: Words  # relations that one image alone does not make usual
+    covers: Words  # what lies on or around things
+    fleeting: Words  # what things give off, which tells none apart
+    scenes: Words  # places that are around all of an image
+    everyday: Words  # what everybody wears
+    tiny: Words  # animals that are offered only beside each other
+    vague: Words  # attributes that say too little
+    gathered: Words  # words for several things at once
+    enclosing: Words  # what hides what is in it
+    unasked: Words  # what nobody asks for or nobody can deny
+    unclear: Words  # attributes with several senses
+    motley: Words  # what has several colors by nature
 
     def settings(self, names: Names) -> frozenset[str]:
-        """Return the settings of such a thing; empty if it is not known.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> sorted(curated_expectations().settings(("cow", "animal")))
-        ['farm']
-        """
+        """Return the settings of such a thing; empty if it is not known."""
         return next((self.places[name] for name in names if name in self.places), frozenset())
 
     def values(self, names: Names, category: str) -> frozenset[str] | None:
-        """Return the values of ``category`` that suit such a thing; None if no list says.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> sorted(curated_expectations().values(("apple", "fruit", "food"), "color"))
-        ['green', 'light green', 'red', 'yellow']
-        """
+        """Return the values of ``category`` that suit such a thing; None if no list says."""
         found = (self.listed.get((category, name)) for name in names)
         return next((values for values in found if values is not None), None)
 
     def says(self, names: Names, attribute: str, category: str) -> bool:
-        """Return whether an attribute may describe such a thing.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.says(("horse", "animal"), "green", "color"), expected.says(("dog", "animal"), "elongated", "")
-        (False, False)
-        """
+        """Return whether an attribute may describe such a thing."""
         if attribute in self.unclear or (attribute in self.lifeless and not _LIVING.isdisjoint(names)):
             return False
         values = self.values(names, category)
         return values is None or attribute in values
 
     def beside(self, names: Names) -> frozenset[str] | None:
-        """Return what an image shows some of if such a thing might be there; None if no line says.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> "bed" in expected.beside(("shirt", "clothing")), "carrot" in expected.beside(("shirt", "clothing"))
-        (True, False)
-        """
+        """Return what an image shows some of if such a thing might be there; None if no line says."""
         return next((self.company[name] for name in names if name in self.company), None)
 
     def does(self, names: Names, relation: str) -> bool:
-        """Return whether such a thing can do what a relation says of it; True if no line is about the relation.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.does(("kite", "toy"), "wearing"), expected.does(("kite", "toy"), "on")
-        (False, True)
-        """
+        """Return whether such a thing can do what a relation says of it; True if no line is about the relation."""
         able = self.doers.get(relation.partition(" ")[0])
         return able is None or not able.isdisjoint(names)
 
     def contrast(self, one: str, other: str) -> bool:
-        """Return whether two names of persons may be offered beside each other.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.contrast("man", "woman"), expected.contrast("gentleman", "batter")
-        (True, False)
-        """
+        """Return whether two names of persons may be offered beside each other."""
         return any(one in group and other in group for group in self.contrasts)
 
     def near(self, one: str, other: str) -> bool:
-        """Return whether two attributes shade into each other, so that a question never offers both.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.near("white", "gray"), expected.near("gray", "black"), expected.near("white", "black")
-        (True, True, False)
-        """
+        """Return whether two attributes shade into each other, so that a question never offers both."""
         return any(one in group and other in group for group in self.shades)
 
     def settled(self, names: Names, landmark: Names) -> bool:
-        """Return whether such a thing usually is on, in or at such a landmark, so that the landmark tells nothing.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.settled(("chair", "furniture"), ("floor",)), expected.settled(("bag",), ("floor",))
-        (True, False)
-        """
+        """Return whether such a thing usually is on, in or at such a landmark, so that the landmark tells nothing."""
         return any(not self.rests[name].isdisjoint(landmark) for name in names if name in self.rests)
 
     def can_be(self, names: Names, relation: str, landmark: Names) -> bool:
-        """Return whether such a thing can have such a relation to a landmark; True if no line is about the relation.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> [expected.can_be(("cow", "animal"), "standing on", (one,)) for one in ("tree", "grass")]
-        [False, True]
-        """
+        """Return whether such a thing can have such a relation to a landmark; True if no line is about the relation."""
         padded = f" {relation} "
         for words, things, landmarks in self.stands:
             said = any(padded.startswith(f" {word} ") or padded.endswith(f" {word} ") for word in words)
@@ -178,24 +107,12 @@ class Expectations:
         return True
 
     def clash(self, attribute: str, others: Iterable[str]) -> bool:
-        """Return whether an attribute of a thing contradicts one of its other attributes.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.clash("small", ("red", "tall")), expected.clash("small", ("small", "red"))
-        (True, False)
-        """
+        """Return whether an attribute of a thing contradicts one of its other attributes."""
         beside = frozenset(others) - {attribute}
         return any(attribute in group and not group.isdisjoint(beside) for group in self.clashes)
 
     def locates(self, landmark: Names, names: Names) -> bool:
-        """Return whether a landmark tells a thing apart: a pig tells no street apart.
-
-        >>> from vlgate.perturb.ontology.expectations import curated_expectations
-        >>> expected = curated_expectations()
-        >>> expected.locates(("pig", "animal"), ("street", "road")), expected.locates(("street", "road"), ("pig",))
-        (False, True)
-        """
+        """Return whether a landmark tells a thing apart: a pig tells no street apart."""
         return self.grounds.isdisjoint(names) or self.movable.isdisjoint(landmark)
 
 
@@ -209,10 +126,6 @@ SETTINGS = (*INDOORS, *OUTDOORS)
 GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
     {"home": HOME, "indoors": INDOORS, "outdoors": OUTDOORS, "anywhere": SETTINGS}
 )
-CONTRAST, GROUND, MOVABLE, BODY, LIFELESS, ODD = "contrast", "ground", "movable", "body", "lifeless", "odd"
-COVER, FLEETING, SCENE, EVERYDAY, TINY, VAGUE = "cover", "fleeting", "scene", "everyday", "tiny", "vague"
-NEAR, GATHERED, ENCLOSING, UNASKED = "near", "gathered", "enclosing", "unasked"
-CLASH, UNCLEAR, MOTLEY = "clash", "unclear", "motley"
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "places.tsv": ("settings", "names"),
@@ -225,75 +138,59 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "stands.tsv": ("relation", "names", "at"),
     }
 )
-_PLAIN = (ODD, LIFELESS, VAGUE, NEAR, CLASH, UNCLEAR)  # groups of words that are not nouns
-_OTHERS = (
-    CONTRAST,
-    GROUND,
-    MOVABLE,
-    BODY,
-    COVER,
-    FLEETING,
-    SCENE,
-    EVERYDAY,
-    TINY,
-    GATHERED,
-    ENCLOSING,
-    UNASKED,
-    MOTLEY,
-)
+_PLAIN = frozenset("odd lifeless vague near clash unclear".split())
+"""Groups of attributes and relations; the others are of nouns, which hold in both numbers."""
+_SETS = {
+    **{f"{name}s": name for name in ("ground", "cover", "scene")},
+    **{name: name for name in "movable body fleeting everyday tiny gathered enclosing unasked motley".split()},
+    **{name: name for name in "odd lifeless vague unclear".split()},
+}
+"""The groups that are one set of names each, by the fields of ``Expectations``."""
+_GROUPS = ("contrast", "near", "clash", *_SETS.values(), *GROUPS, *SETTINGS)
 T = TypeVar("T")
 
 
 def expectations_from(tables: Mapping[str, str]) -> Expectations:
-    """Build the tables from the texts of their files, by their names, the keys of ``COLUMNS``.
-
-    Raises:
-        ValueError: a line has other columns or an unknown setting or palette, or lists a name again.
-    """
+    """Build the tables from the texts of their files, by their names, the keys of ``COLUMNS``."""
 
     def rows(name: str) -> Iterator[TsvRow]:
-        """The rows of a file, with its columns checked."""
         return rows_of(name, tables[name], *COLUMNS[name])
 
     groups: dict[str, list[frozenset[str]]] = defaultdict(list)
     for row in rows("groups.tsv"):
-        if row["group"] not in (known := (*_PLAIN, *_OTHERS, *GROUPS, *SETTINGS)):
-            raise row.error(f"group={row['group']!r}: {nearest(row['group'], known)}")
-        names = row.names("names")
-        groups[row["group"]].append(frozenset(names) if row["group"] in _PLAIN else _both(names))
-        if row["group"] == CONTRAST:
-            groups[CONTRAST][-1:] = [frozenset(names), _both(names) - frozenset(names)]
+        group, names = row["group"], frozenset(row.names("names"))
+        if group not in _GROUPS:
+            raise row.error(f"group={group!r}: {nearest(group, _GROUPS)}")
+        if group == "contrast":
+            groups[group] += [names, both_numbers(names) - names]
+        else:
+            groups[group].append(names if group in _PLAIN else both_numbers(names))
+    doers: dict[str, frozenset[str]] = {}
+    for row in rows("doers.tsv"):
+        for word in row.names("begins"):
+            doers[word] = doers.get(word, frozenset()) | both_numbers(row.names("can"))
+    sets: dict[str, Any] = {name: frozenset().union(*groups[group]) for name, group in _SETS.items()}
     return Expectations(
         places=_listed((name, _settings(row), row) for row in rows("places.tsv") for name in row.names("names")),
         listed=_values(rows("values.tsv")),
-        doers=_doers(rows("doers.tsv")),
-        contrasts=tuple(groups[CONTRAST]),
-        grounds=frozenset().union(*groups[GROUND]),
-        movable=frozenset().union(*groups[MOVABLE]),
-        body=frozenset().union(*groups[BODY]),
-        lifeless=frozenset().union(*groups[LIFELESS]),
-        odd=frozenset().union(*groups[ODD]),
-        covers=frozenset().union(*groups[COVER]),
-        fleeting=frozenset().union(*groups[FLEETING]),
-        scenes=frozenset().union(*groups[SCENE]),
-        everyday=frozenset().union(*groups[EVERYDAY]),
-        tiny=frozenset().union(*groups[TINY]),
-        vague=frozenset().union(*groups[VAGUE]),
+        doers=doers,
+        contrasts=tuple(groups["contrast"]),
         company=_listed(_companions(rows("company.tsv"))),
-        usual={name: _usual(name, groups) for name in SETTINGS},
-        shades=tuple(groups[NEAR]),
-        gathered=frozenset().union(*groups[GATHERED]),
-        enclosing=frozenset().union(*groups[ENCLOSING]),
-        unasked=frozenset().union(*groups[UNASKED]),
-        rests=_listed((name, _both(row.names("on")), row) for row in rows("rests.tsv") for name in row.names("names")),
-        needs={name: found for name, found, _ in _companions(rows("needs.tsv"))},
-        stands=tuple(
-            (frozenset(row.names("relation")), _both(row.names("names")), _both(found))
-            for row, found in _unfolded(rows("stands.tsv"), "at")
+        usual={
+            setting: frozenset().union(*(one for name in _around(setting) for one in groups[name]))
+            for setting in SETTINGS
+        },
+        shades=tuple(groups["near"]),
+        rests=_listed(
+            (name, both_numbers(row.names("on")), row) for row in rows("rests.tsv") for name in row.names("names")
         ),
-        clashes=tuple(groups[CLASH]),
-        unclear=frozenset().union(*groups[UNCLEAR]),
-        motley=frozenset().union(*groups[MOTLEY]),
+        needs={name: others for name, others, _ in _companions(rows("needs.tsv"))},
+        stands=tuple(
+            (frozenset(row.names("relation")), both_numbers(row.names("names")), both_numbers(landmarks))
+            for row, landmarks in _unfolded(rows("stands.tsv"), "at")
+        ),
+        clashes=tuple(groups["clash"]),
+        **sets,
     )
 
 
@@ -313,11 +210,8 @@ def _settings(row: TsvRow) -> frozenset[str]:
     return frozenset(found)
 
 
-def _usual(setting: str, groups: Mapping[str, Sequence[frozenset[str]]]) -> frozenset[str]:
-    found = [
-        group for name in (setting, *GROUPS) if setting in GROUPS.get(name, (name,)) for group in groups.get(name, ())
-    ]
-    return frozenset().union(*found)
+def _around(setting: str) -> Iterator[str]:
+    return (name for name in (setting, *GROUPS) if setting in GROUPS.get(name, (name,)))
 
 
 def _values(rows: Iterable[TsvRow]) -> Mapping[tuple[str, str], frozenset[str]]:
@@ -344,30 +238,13 @@ def _unfolded(rows: Iterable[TsvRow], column: str) -> Iterator[tuple[TsvRow, fro
 
 
 def _companions(rows: Iterable[TsvRow]) -> Iterator[tuple[str, frozenset[str], TsvRow]]:
-    return ((name, _both(found), row) for row, found in _unfolded(rows, "with") for name in row.names("names"))
-
-
-def _doers(rows: Iterable[TsvRow]) -> Mapping[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for row in rows:
-        for word in row.names("begins"):
-            found[word] = found.get(word, frozenset()) | _both(row.names("can"))
-    return found
+    return ((name, both_numbers(found), row) for row, found in _unfolded(rows, "with") for name in row.names("names"))
 
 
 def _listed(items: Iterable[tuple[str, T, TsvRow]]) -> Mapping[str, T]:
     """By name; a name in its other number too, unless that has a line of its own, as "woods" has beside "wood"."""
-    found: dict[str, T] = {}
-    for name, value, row in items:
-        if name in found:
-            raise row.error(f"{name!r} is listed already; keep one of the lines")
-        found[name] = value
-    others = {form: value for name, value in found.items() for form in either_number(name)}
-    return MappingProxyType(others | found)
-
-
-def _both(names: Iterable[str]) -> frozenset[str]:
-    return frozenset().union(*map(either_number, names))
+    listed = once(items)
+    return MappingProxyType({form: value for name, value in listed.items() for form in either_number(name)} | listed)
 
 
 # In which setting an image was taken, by the things that it shows, and what might be found there.
@@ -392,12 +269,6 @@ class Surroundings:
 
     ``settings`` gives the settings in which a thing of a name is found, if they are known; ``usual`` are the things
     that nearly every image of a setting shows.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> world = Surroundings(settings=default_ontology().settings)
-    >>> office = world.of(("desk", "monitor", "man", "wall"))
-    >>> world.fit("printer", office), world.fit("cow", office) < FIT
-    (1.0, True)
     """
 
     settings: Callable[[str], frozenset[str]]
@@ -408,10 +279,8 @@ class Surroundings:
     )
 
     def of(self, names: Collection[str]) -> tuple[float, ...]:
-        """Return how likely each of ``SETTINGS`` is, beside the likeliest, in an image of things of these names.
-
-        It is empty if the names say nothing.
-        """
+        """Return how likely each of ``SETTINGS`` is, beside the likeliest, in an image of things of these names."""
+        # It is empty if the names say nothing.
         likely, told = [_COMMON.get(name, _SELDOM) for name in SETTINGS], False
         for name in names:
             found = self._found(name)
@@ -430,10 +299,8 @@ class Surroundings:
         return max((image[place] for place in found), default=1.0)
 
     def share(self, name: str, image: tuple[float, ...]) -> float:
-        """Return in how much of what an image may be such a thing is found, from 0 to 1; 1 if nothing is known.
-
-        A door and a chair may be in a garden, and in most rooms: a daisy is found in a small share of these.
-        """
+        """Return in how much of what an image may be such a thing is found, from 0 to 1; 1 if nothing is known."""
+        # A door and a chair may be in a garden, and in most rooms: a daisy is found in a small share of these.
         found = self._found(name)
         return sum(image[place] for place in found) / sum(image) if image and found else 1.0
 
@@ -449,8 +316,3 @@ class Surroundings:
             settings = self.settings(name)
             self._places[name] = tuple(place for place, one in enumerate(SETTINGS) if one in settings)
         return self._places[name]
-
-
-# What a person expects of photographs: the settings of things, their usual values, and what they can do.
-
-__all__ = ["BROAD", "FIT", "SHARE", "Expectations", "Surroundings", "curated_expectations"]

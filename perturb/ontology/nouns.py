@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, NoReturn, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from vlgate.errors import nearest
-from vlgate.perturb.ontology.tables import TsvRow, rows_of
+from vlgate.perturb.ontology.tables import TsvRow, rows_in
 
 # Names of objects with their grammatical number, hypernyms and synonyms.
 
 Number = Literal["singular", "plural", "mass"]
-Reject = Callable[[str], NoReturn]
 
 COLUMNS = ("name", "number", "parents", "same_as", "synset", "other_number", "askable")
 """The columns of ``objects.tsv``; lists are joined by ``|``."""
@@ -42,18 +44,10 @@ class Noun:
 
 
 def read_nouns(file: Path) -> Mapping[str, Noun]:
-    """Read a table of nouns: tab-separated, with the columns ``COLUMNS``, and comments in lines that begin with ``#``.
-
-    Returns: the nouns by name, in the order of the file.
-    Raises: ValueError, which names the file and line, for a wrong heading, number or name, a name given twice, and
-        whatever ``check_nouns`` finds.
-
-    >>> read_nouns(Path(__file__).with_name("objects.tsv"))["dogs"].parents
-    ('animals',)
-    """
+    """Read a table of nouns: tab-separated, with the columns ``COLUMNS``, comments in lines that begin with ``#``."""
     nouns: dict[str, Noun] = {}
     rows: dict[str, TsvRow] = {}
-    for row in rows_of(file.name, file.read_text(encoding="utf-8"), *COLUMNS):
+    for row in rows_in(file, *COLUMNS):
         noun = _noun(row)
         if noun.name in nouns:
             raise row.error(f"name={noun.name!r} is in line {rows[noun.name].line} already; keep one of the lines")
@@ -64,16 +58,13 @@ def read_nouns(file: Path) -> Mapping[str, Noun]:
 
 
 def check_nouns(nouns: Mapping[str, Noun], rows: Mapping[str, TsvRow] = MappingProxyType({})) -> None:
-    """Check that nouns are consistent; ``rows`` holds the row of each, for messages.
-
-    Raises: ValueError for an unknown parent, synonym or other form, a parent of another number if it has both forms,
-        a synonym of another number or one that is above the noun too, a form or synonym that is not mutual, and
-        hypernyms in a circle.
-    """
-    for noun in nouns.values():
-        _check_names(noun, nouns, rows)
-        _check_numbers(noun, nouns, rows)
-    _check_circles(nouns, rows)
+    """Raise ValueError if nouns are not consistent; ``rows`` holds the row of each, for the message."""
+    wrong = (
+        (noun, why) for noun in nouns.values() for why in chain(_wrong_names(noun, nouns), _wrong_numbers(noun, nouns))
+    )
+    for noun, why in chain(wrong, _circles(nouns)):  # the first one is raised
+        message = f"name={noun.name!r}: {why}"
+        raise rows[noun.name].error(message) if noun.name in rows else ValueError(message)
 
 
 def _noun(row: TsvRow) -> Noun:
@@ -93,62 +84,41 @@ def _noun(row: TsvRow) -> Noun:
     )
 
 
-def _check_names(noun: Noun, nouns: Mapping[str, Noun], rows: Mapping[str, TsvRow]) -> None:
-    reject = _rejecter(noun, rows)
-    for role, names in (("parent", noun.parents), ("synonym", noun.same), ("other form", _some(noun.other))):
+def _wrong_names(noun: Noun, nouns: Mapping[str, Noun]) -> Iterator[str]:
+    forms = (noun.other,) if noun.other else ()
+    for role, names in (("parent", noun.parents), ("synonym", noun.same), ("other form", forms)):
         if len(set(names)) < len(names) or noun.name in names:
-            reject(f"{role}={names!r}; expected different names, none of them its own")
+            yield f"{role}={names!r}; expected different names, none of them its own"
         for name in names:
             if name not in nouns:
-                reject(f"{role}={name!r} is not in the table; {nearest(name, nouns)}")
+                yield f"{role}={name!r} is not in the table; {nearest(name, nouns)}"
     for name in noun.same:
         if noun.name not in nouns[name].same:
-            reject(f"synonym={name!r} does not name it as a synonym; name it in both rows")
+            yield f"synonym={name!r} does not name it as a synonym; name it in both rows"
         if name in noun.parents:
-            reject(f"{name!r} is its synonym and its parent; keep one")
+            yield f"{name!r} is its synonym and its parent; keep one"
     if noun.other and nouns[noun.other].other != noun.name:
-        reject(f"other form={noun.other!r} has another form itself: {nouns[noun.other].other!r}; name it in both rows")
+        yield f"other form={noun.other!r} has another form itself: {nouns[noun.other].other!r}; name it in both rows"
 
 
-def _check_numbers(noun: Noun, nouns: Mapping[str, Noun], rows: Mapping[str, TsvRow]) -> None:
-    reject = _rejecter(noun, rows)
+def _wrong_numbers(noun: Noun, nouns: Mapping[str, Noun]) -> Iterator[str]:
     if noun.other and {noun.number, nouns[noun.other].number} != {"singular", "plural"}:
-        reject(f"other form={noun.other!r}; expected one to be singular, one plural")
+        yield f"other form={noun.other!r}; expected one to be singular, one plural"
     for name in noun.parents:
         if nouns[name].other and nouns[name].number != ("plural" if noun.number == "plural" else "singular"):
-            reject(f"parent={name!r} is {nouns[name].number}, it is {noun.number}; use {nouns[name].other!r}")
+            yield f"parent={name!r} is {nouns[name].number}, it is {noun.number}; use {nouns[name].other!r}"
     for name in noun.same:
         if nouns[name].number != noun.number and "mass" not in {noun.number, nouns[name].number}:
-            reject(f"synonym={name!r} is {nouns[name].number}, it is {noun.number}")
+            yield f"synonym={name!r} is {nouns[name].number}, it is {noun.number}"
 
 
-def _check_circles(nouns: Mapping[str, Noun], rows: Mapping[str, TsvRow]) -> None:
-    done: set[str] = set()
-
-    def visit(name: str, path: tuple[str, ...]) -> None:
-        """Follow the parents of a name, and raise an error if it is above itself."""
-        if name in path:
-            _rejecter(nouns[name], rows)(f"is above itself: {' > '.join((*path[path.index(name) :], name))}")
-        if name not in done:
-            for above in (*nouns[name].parents, *(p for twin in nouns[name].same for p in nouns[twin].parents)):
-                visit(above, (*path, name))
-            done.add(name)
-
-    for name in nouns:
-        visit(name, ())
-
-
-def _some(name: str) -> tuple[str, ...]:
-    return (name,) if name else ()
-
-
-def _rejecter(noun: Noun, rows: Mapping[str, TsvRow]) -> Reject:
-    def reject(problem: str) -> NoReturn:
-        """Raise an error that names the noun and its row."""
-        message = f"name={noun.name!r}: {problem}"
-        raise rows[noun.name].error(message) if noun.name in rows else ValueError(message)
-
-    return reject
+def _circles(nouns: Mapping[str, Noun]) -> Iterator[tuple[Noun, str]]:
+    above = {name: {up for one in (name, *noun.same) for up in nouns[one].parents} for name, noun in nouns.items()}
+    try:
+        TopologicalSorter(above).prepare()
+    except CycleError as error:
+        names = error.args[1]
+        yield nouns[names[-1]], f"is above itself: {' > '.join(reversed(names))}"
 
 
 # What follows from the name of an object: what it is, what it may be called, and what it may have unannotated.
@@ -160,6 +130,7 @@ PERSON = "person"
 
 Names = frozenset[str]
 Links = Mapping[str, Collection[str]]
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +144,21 @@ class Overlap:
 
     names: Names
     also: Names = frozenset()
+
+
+def _kept(answer: Callable[[Closures, str], Answer]) -> Callable[[Closures, str], Answer]:
+    """A method of a name whose answers are kept; ValueError for a name that is not a noun."""
+
+    @wraps(answer)
+    def kept(self: Closures, name: str) -> Answer:
+        key = answer.__name__, name
+        if key not in self._known:
+            self._noun(name)
+            self._known[key] = answer(self, name)
+        known: Answer = self._known[key]
+        return known
+
+    return kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,14 +181,10 @@ class Closures:
     _sharing: Links = field(init=False, repr=False, compare=False)
     _also: Links = field(init=False, repr=False, compare=False)
     _alone: Links = field(init=False, repr=False, compare=False)
-    _known: dict[tuple[str, str], Names] = field(init=False, repr=False, compare=False, default_factory=dict)
-    _above: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _known: dict[tuple[str, str], Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Reverse the links.
-
-        Raises: ValueError for a name in them that is not a noun of the table.
-        """
+        """Reverse the links."""
         below = [(parent, noun.name) for noun in self.nouns.values() for parent in noun.parents]
         maybe = [(parent, name) for name, parents in self.senses.items() for parent in parents]
         for setting, pairs in (
@@ -217,61 +199,32 @@ class Closures:
             for name in (*links, *(name for names in links.values() for name in names)):
                 self._noun(name)
 
+    @_kept
     def hypernyms(self, name: str) -> tuple[str, ...]:
         """Return all names above ``name`` and their synonyms, nearest first; without itself and its own synonyms."""
-        if name not in self._above:
-            own = (self._noun(name).name, *self.nouns[name].same)
-            found: dict[str, None] = {}
-            level = list(own)
-            while level:
-                parents = dict.fromkeys(parent for one in level for parent in self.nouns[one].parents)
-                twins = dict.fromkeys(twin for one in parents for twin in (one, *self.nouns[one].same))
-                level = [one for one in twins if one not in found]
-                found.update(dict.fromkeys(level))
-            self._above[name] = tuple(found)
-        return self._above[name]
+        above: dict[str, None] = {}
+        level = [name, *self.nouns[name].same]
+        while level:
+            parents = dict.fromkeys(parent for one in level for parent in self.nouns[one].parents)
+            twins = dict.fromkeys(twin for one in parents for twin in (one, *self.nouns[one].same))
+            level = [one for one in twins if one not in above]
+            above.update(dict.fromkeys(level))
+        return tuple(above)
 
+    @_kept
     def hyponyms(self, name: str) -> Names:
         """Return all names below ``name``, in its number; without itself and its own synonyms."""
-        return self._once("below", name)
-
-    def certain(self, name: str) -> Names:
-        """Return what a thing of that name certainly is: the name, its synonyms and its hypernyms."""
-        return self._once("certain", name)
-
-    def possible(self, name: str) -> Names:
-        """Return all that a thing of that name might be called."""
-        return self._once("possible", name)
-
-    def beside(self, name: str) -> Names:
-        """Return what a thing of that name may come with, unannotated: its parts, its wholes and their parts."""
-        return self._once("beside", name)
-
-    def having(self, name: str) -> Names:
-        """Return what a thing of that name itself may have, unannotated; no part of ``beside`` that is not its own."""
-        return self._once("having", name)
-
-    def _once(self, question: str, name: str) -> Names:
-        known = self._known.get((question, name))
-        if known is None:
-            self._noun(name)
-            known = self._known[question, name] = getattr(self, f"_find_{question}")(name)
-        return known
-
-    def _noun(self, name: str) -> Noun:
-        noun = self.nouns.get(name)
-        if noun is None:
-            raise ValueError(f"name={name!r} is not a noun of the ontology; {nearest(name, self.nouns)}")
-        return noun
-
-    def _find_below(self, name: str) -> Names:
         own = {name, *self.nouns[name].same}
         return frozenset(self._reach(own, self._below) - own)
 
-    def _find_certain(self, name: str) -> Names:
+    @_kept
+    def certain(self, name: str) -> Names:
+        """Return what a thing of that name certainly is: the name, its synonyms and its hypernyms."""
         return frozenset((name, *self.nouns[name].same, *self.hypernyms(name)))
 
-    def _find_possible(self, name: str) -> Names:
+    @_kept
+    def possible(self, name: str) -> Names:
+        """Return all that a thing of that name might be called."""
         # A thing may be whatever is below its name, and whatever overlaps with that or with its hypernyms: a coffee
         # cup, since it is a cup, may be called a glass. Senses are followed from the name itself only: a device may be
         # a fan, and a fan a spectator, but a device is never a spectator.
@@ -279,17 +232,12 @@ class Closures:
         users = self._forms(self._reach(own, self._below)) | certain
         shared = self._follow(users, self._sharing) | self._follow(own, self._alone)
         narrower = shared | own | self._follow(users - certain | own, self._maybe_below)
-        found = self._reach(self._forms(narrower), self._below) | self._follow(certain, self.senses)
-        return self._all_above(found | self._follow(users, self._also) | certain)
+        kinds = self._reach(self._forms(narrower), self._below) | self._follow(certain, self.senses)
+        return self._all_above(kinds | self._follow(users, self._also) | certain)
 
-    def _kinds(self, name: str) -> set[str]:
-        # What an "animal" has depends on the kind of animal, so the parts of all hyponyms count.
-        return self._forms({*self.certain(name), *self._reach(self._forms({name}), self._below)})
-
-    def _find_having(self, name: str) -> Names:
-        return self._all_above(self._follow(self._kinds(name), self.parts))
-
-    def _find_beside(self, name: str) -> Names:
+    @_kept
+    def beside(self, name: str) -> Names:
+        """Return what a thing of that name may come with, unannotated: its parts, its wholes and their parts."""
         kinds = self._kinds(name)
         wholes = self._forms(self._follow(kinds, self.wholes))
         owners = self._forms(set().union(*map(self.certain, wholes)))
@@ -300,12 +248,28 @@ class Closures:
             wholes |= self._reach(self._forms({PERSON}), self._below)
         return self._all_above(self._follow(kinds, self.parts) | brought | wholes)
 
-    def _find_above(self, name: str) -> Names:
+    @_kept
+    def having(self, name: str) -> Names:
+        """Return what a thing of that name itself may have, unannotated; no part of ``beside`` that is not its own."""
+        return self._all_above(self._follow(self._kinds(name), self.parts))
+
+    @_kept
+    def _above(self, name: str) -> Names:
         return frozenset(self._forms(set[str]().union(*map(self.certain, self._forms({name})))))
+
+    def _kinds(self, name: str) -> set[str]:
+        # What an "animal" has depends on the kind of animal, so the parts of all hyponyms count.
+        return self._forms({*self.certain(name), *self._reach(self._forms({name}), self._below)})
+
+    def _noun(self, name: str) -> Noun:
+        noun = self.nouns.get(name)
+        if noun is None:
+            raise ValueError(f"name={name!r} is not a noun of the ontology; {nearest(name, self.nouns)}")
+        return noun
 
     def _all_above(self, names: Collection[str]) -> Names:
         """Return the names, all that is certainly above them, and the other forms of all these."""
-        return frozenset[str]().union(*(self._once("above", name) for name in names))
+        return frozenset[str]().union(*map(self._above, names))
 
     def _reach(self, names: Collection[str], links: Links) -> set[str]:
         found: set[str] = set()
@@ -338,14 +302,7 @@ def _linked(pairs: Iterable[tuple[str, str]]) -> Links:
 
 
 def curated_objects(folder: Path = Path(__file__).parent) -> Closures:
-    """Read ``objects.tsv``, ``overlaps.tsv``, ``senses.tsv``, ``parts.tsv`` and ``wholes.tsv`` of a folder.
-
-    Raises: ValueError, which names the file and line, for a broken line, a line that repeats another, or a name that
-        is not in ``objects.tsv``.
-
-    >>> sorted(curated_objects().nouns["bikes"].parents)
-    ['vehicles']
-    """
+    """Read ``objects.tsv``, ``overlaps.tsv``, ``senses.tsv``, ``parts.tsv`` and ``wholes.tsv`` of a folder."""
     nouns = read_nouns(folder / "objects.tsv")
     return Closures(
         nouns=nouns,
@@ -357,7 +314,7 @@ def curated_objects(folder: Path = Path(__file__).parent) -> Closures:
 
 
 def _overlaps(file: Path, nouns: Mapping[str, Noun]) -> Iterator[Overlap]:
-    for row in rows_of(file.name, file.read_text(encoding="utf-8"), "names", "also"):
+    for row in rows_in(file, "names", "also"):
         names, also = _known(row, "names", nouns), _known(row, "also", nouns)
         if not names or len(names) + len(also) < 2 or set(names) & set(also):
             raise row.error("expected two names or more, each in one column only")
@@ -366,7 +323,7 @@ def _overlaps(file: Path, nouns: Mapping[str, Noun]) -> Iterator[Overlap]:
 
 def _links(file: Path, columns: tuple[str, str], nouns: Mapping[str, Noun]) -> Mapping[str, tuple[str, ...]]:
     links: dict[str, tuple[str, ...]] = {}
-    for row in rows_of(file.name, file.read_text(encoding="utf-8"), *columns):
+    for row in rows_in(file, *columns):
         (source,) = _known(row, columns[0], nouns)
         if source in links:
             raise row.error(f"{columns[0]}={source!r} has a line already; join the two")

@@ -28,12 +28,6 @@ class Ontology:
 
     Every method except ``knows`` raises ValueError, which names the nearest known noun, for a name that is not in
     ``nouns``.
-
-    >>> ontology = default_ontology()
-    >>> ontology.hypernyms("dog")
-    ('animal',)
-    >>> sorted(ontology.certain("sofa"))
-    ['couch', 'furniture', 'seat', 'sofa']
     """
 
     objects: Closures
@@ -60,11 +54,7 @@ class Ontology:
         return name in self.objects.nouns
 
     def hypernyms(self, name: str) -> tuple[str, ...]:
-        """Return all names above ``name`` with their synonyms, nearest first, without ``name`` itself.
-
-        >>> default_ontology().hypernyms("duck")
-        ('bird', 'animal')
-        """
+        """Return all names above ``name`` with their synonyms, nearest first, without ``name`` itself."""
         return self.objects.hypernyms(name)
 
     def hyponyms(self, name: str) -> tuple[str, ...]:
@@ -76,42 +66,24 @@ class Ontology:
         return self.objects.certain(name)
 
     def possible(self, name: str) -> Names:
-        """Return all names that might be right for an object annotated ``name``.
-
-        These are what it certainly is, everything below, names used for the same things, the other number of all these,
-        and what is above them. The set is too large rather than too small.
-
-        >>> default_ontology().possible("mug") >= {"mug", "cup", "cups", "container"}
-        True
-        """
+        """Return all names that might be right for an object annotated ``name``."""
+        # These are what it certainly is, everything below, names used for the same things, the other number of all
+        # these, and what is above them. The set is too large rather than too small.
         return self.objects.possible(name)
 
     def parts(self, name: str) -> Names:
-        """Return what may be in an image with an object of that name without being annotated.
-
-        These are the parts of such things, of their hypernyms and of every kind that they may be: the clothes of a
-        person, what a room or a street contains. They are also what a part belongs to, with its parts: if there is a
-        paw, there may be an animal.
-
-        >>> "tires" in default_ontology().parts("taxi")
-        True
-        """
+        """Return what may be in an image with an object of that name without being annotated."""
+        # These are the parts of such things, of their hypernyms and of every kind that they may be: the clothes of a
+        # person, what a room or a street contains. They are also what a part belongs to, with its parts: if there is a
+        # paw, there may be an animal.
         return self.objects.beside(name)
 
     def own_parts(self, name: str) -> Names:
-        """Return what an object of that name may have unannotated itself, without what its wholes bring with them.
-
-        >>> "tail" in default_ontology().parts("paw"), "tail" in default_ontology().own_parts("paw")
-        (True, False)
-        """
+        """Return what an object of that name may have unannotated itself, without what its wholes bring with them."""
         return self.objects.having(name)
 
     def antonym(self, attribute: str, name: str) -> str | None:
-        """Return the opposite of ``attribute`` for an object ``name``, or None if it has none.
-
-        >>> default_ontology().antonym("short", "hair"), default_ontology().antonym("short", "pole")
-        ('long', 'tall')
-        """
+        """Return the opposite of ``attribute`` for an object ``name``, or None if it has none."""
         return self.words.antonym(attribute, (name, *self.hypernyms(name)))
 
     def exclusive(self, one: str, other: str) -> bool:
@@ -123,12 +95,7 @@ class Ontology:
         return self.words.acts((name, *self.hypernyms(name)), attribute)
 
     def suits(self, name: str, attribute: str) -> bool | None:
-        """Whether ``attribute`` is a plausible answer for an object of that name; None if no table says.
-
-        >>> ontology = default_ontology()
-        >>> ontology.suits("couch", "leather"), ontology.suits("jacket", "iron"), ontology.suits("flute", "cozy")
-        (True, False, None)
-        """
+        """Whether ``attribute`` is a plausible answer for an object of that name; None if no table says."""
         known, names = self.attributes.get(attribute), self.named(name)
         values = self.expected.values(names, known.category) if known else None
         if values is not None:
@@ -136,12 +103,7 @@ class Ontology:
         return self.words.acts(names, attribute) if attribute in self.words.actors else None
 
     def narrows(self, name: str, attribute: str) -> int:
-        """Return how many values of the attribute's category such an object may have; 30 if no list says.
-
-        >>> ontology = default_ontology()
-        >>> ontology.narrows("elephant", "gray") < ontology.narrows("dog", "gray") < ontology.narrows("car", "gray")
-        True
-        """
+        """Return how many values of the attribute's category such an object may have; 30 if no list says."""
         category = self.attributes[attribute].category
         values = self.expected.values(self.named(name), category) if category else None
         return len(values) if values is not None else _MANY
@@ -151,11 +113,7 @@ class Ontology:
         return (name, *self.nouns[name].same, *self.hypernyms(name))
 
     def settings(self, name: str) -> frozenset[str]:
-        """Return the settings in which an object of that name is found; empty if none is known.
-
-        >>> sorted(default_ontology().settings("skier"))
-        ['snow']
-        """
+        """Return the settings in which an object of that name is found; empty if none is known."""
         return self.expected.settings(self.named(name))
 
     def extended(
@@ -165,14 +123,7 @@ class Ontology:
         overlaps: Iterable[frozenset[str]] = (),
         parts: Mapping[str, Collection[str]] = _EMPTY,
     ) -> Ontology:
-        """Return an ontology with more nouns, groups of names that are used for the same things, and parts by whole.
-
-        Raises: ValueError for a noun that is known already, and for whatever ``check_nouns`` finds.
-
-        >>> more = default_ontology().extended([Noun(name="axolotl", number="singular", parents=("animal",))])
-        >>> more.hypernyms("axolotl")
-        ('animal',)
-        """
+        """Return an ontology with more nouns, groups of names that are used for the same things, and parts by whole."""
         table = dict(self.nouns)
         for noun in nouns:
             if noun.name in table:

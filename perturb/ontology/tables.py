@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from vlgate.perturb.text.grammar import either_number
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +23,6 @@ class TsvRow:
     cells: Mapping[str, str]
 
     def __getitem__(self, column: str) -> str:
-        """Return the cell of a column."""
         return self.cells[column]
 
     def names(self, column: str) -> tuple[str, ...]:
@@ -23,34 +30,36 @@ class TsvRow:
         return tuple(self[column].split("|")) if self[column] else ()
 
     def flag(self, column: str) -> bool:
-        """Return whether a cell is "yes"; it must be "yes" or "no".
-
-        Raises:
-            ValueError: it is something else.
-        """
+        """Return whether a cell is "yes"; it must be "yes" or "no"."""
         if self[column] not in {"yes", "no"}:
             raise self.error(f"{column}={self[column]!r} must be 'yes' or 'no'")
         return self[column] == "yes"
 
     def error(self, what: str) -> ValueError:
-        """Return an error that names this line."""
         return ValueError(f"{self.file}:{self.line}: {what}")
 
 
+def once(items: Iterable[tuple[Key, Value, TsvRow]]) -> Mapping[Key, Value]:
+    """Values by key; ValueError, which names the line, for a key that is listed twice."""
+    values: dict[Key, Value] = {}
+    for key, value, row in items:
+        if key in values:
+            raise row.error(f"{key!r} is listed already; keep one of the lines")
+        values[key] = value
+    return MappingProxyType(values)
+
+
+def both_numbers(names: Iterable[str]) -> frozenset[str]:
+    """The names and their plurals: in a scene graph "dogs" are "animals" and "dog" is an "animal"."""
+    return frozenset().union(*map(either_number, names))
+
+
+def rows_in(file: Path, *columns: str) -> Iterator[TsvRow]:
+    """The rows of a file, which must have these columns in this order."""
+    return rows_of(file.name, file.read_text(encoding="utf-8"), *columns)
+
+
 def rows_of(file: str, text: str, *columns: str) -> Iterator[TsvRow]:
-    r"""Read a table.
-
-    Args:
-        file: its name, for messages.
-        text: its text.
-        columns: the columns that it must have, in this order.
-
-    Raises:
-        ValueError: it has other columns, a line has more or fewer cells, or a cell begins or ends with a blank.
-
-    >>> [row["b"] for row in rows_of("x.tsv", "# a comment\na\tb\n1\t2\n", "a", "b")]
-    ['2']
-    """
     lines = ((at, line) for at, line in enumerate(text.splitlines(), 1) if line and not line.startswith("#"))
     at, header = next(lines, (1, ""))
     if tuple(header.split("\t")) != columns:

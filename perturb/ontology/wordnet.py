@@ -51,29 +51,12 @@ def extended_by_wordnet(
     *,
     lexicon: str = "oewn:2024",
 ) -> tuple[Ontology, tuple[str, ...]]:
-    """Add the names to ``ontology`` that it does not know and an installed wordnet does.
-
-    The sense of a name is its most frequent one that an image can show and that is below a noun of the ontology. The
-    nearest such nouns are its parents; those of its other senses are what it may be called. A compound that the wordnet
-    lacks ("garden gnome statue") gets its last word as parent if that has one sense; otherwise the last word is what it
-    may be called. Synonyms and the other number are added too, but no question is asked about them, and so are the
-    parts that the ontology has. A name whose number is not certain stays unknown.
-
-    Args:
-        ontology: the ontology to extend.
-        names: names of objects in lower case; those that the ontology has are skipped.
-        lexicon: the wordnet's name in ``wn``, "oewn:2024" for Open English Wordnet 2024.
-
-    Returns: (the extended ontology, the names still unknown in the order given, each once).
-
-    Raises:
-        ValueError: ``wn`` or the lexicon is not installed; nothing is downloaded.
-
-    >>> from vlgate.perturb.ontology.ontology import default_ontology
-    >>> more, unknown = extended_by_wordnet(default_ontology(), ["axolotl", "gribbleflax"])  # doctest: +SKIP
-    >>> more.hypernyms("axolotl"), unknown  # doctest: +SKIP
-    (('animal',), ('gribbleflax',))
-    """
+    """Add the names to ``ontology`` that it does not know and an installed wordnet does."""
+    # The sense of a name is its most frequent one that an image can show and that is below a noun of the ontology. The
+    # nearest such nouns are its parents; those of its other senses are what it may be called. A compound that the
+    # wordnet lacks ("garden gnome statue") gets its last word as parent if that has one sense; otherwise the last word
+    # is what it may be called. Synonyms and the other number are added too, but no question is asked about them, and so
+    # are the parts that the ontology has. A name whose number is not certain stays unknown.
     wanted = [name for name in dict.fromkeys(names) if not ontology.knows(name)]
     source = _Lexicon(ontology=ontology, wordnet=_wordnet(lexicon), classes=_classes(ontology))
     concepts = dict(found for name in wanted if (found := source.concept(name)) is not None)
@@ -164,7 +147,11 @@ class _Lexicon:
         others = sorted({lemma.lower() for lemma in synset.lemmas()} - {word})
         mass = synset.lexfile() == "noun.substance"
         return _Concept(
-            words=tuple(_forms(one, mass=mass) for one in (word, *others) if one.isascii() and not _plural_like(one)),
+            words=tuple(
+                _forms(one, mass=mass)
+                for one in (word, *others)
+                if one.isascii() and not (may_be_plural(one) and not one.endswith(_SINGULAR_IN_S))
+            ),
             parents=self.parents(synset),
             parts=self.parts(synset),
             also=self.other_senses(synset, word),
@@ -251,10 +238,6 @@ def _several(word: str) -> str:
     return plural(word) or regular_plural(word)
 
 
-def _plural_like(word: str) -> bool:
-    return may_be_plural(word) and not word.endswith(_SINGULAR_IN_S)
-
-
 # What a wordnet says of two words: whether two verbs say the same, and whether one noun is a kind of another.
 
 
@@ -270,10 +253,8 @@ class WordRelations:
         self._senses = cache(self._words_above_senses)
 
     def same_action(self, one: str, other: str) -> bool:
-        """Return whether two verbs are synonyms, or one is a hypernym of the other, in any of their senses.
-
-        Antonyms are not, whatever else they share (VALSE, appendix A.5), nor is a verb that the lexicon lacks.
-        """
+        """Return whether two verbs are synonyms, or one is a hypernym of the other, in any of their senses."""
+        # Antonyms are not, whatever else they share (VALSE, appendix A.5), nor is a verb that the lexicon lacks.
         if one == other:
             return True
         if other in self._opposite(one) or one in self._opposite(other):

@@ -21,20 +21,9 @@ _WORN = frozenset(("on", "of", "worn", "around", "with", "covering", "attached",
 _RESTING = frozenset(("on", "in", "at", "to", "from", "inside", "upon", "against", "of"))
 _WITHIN = frozenset(("in", "inside", "within", "surrounded"))
 _TINTED = frozenset(
-    (
-        *(
-            "colorful",
-            "multi colored",
-            "multi-colored",
-            "multicolored",
-            "rainbow colored",
-            "metallic",
-            "rusty",
-            "rusted",
-        ),
-        *("chrome", "brass", "copper", "bronze", "steel", "stainless steel", "stainless-steel", "calico", "tabby"),
-        *("snowy", "snow covered", "snow-covered", "grassy", "burnt", "burned", "toasted", "browned", "ripe", "unripe"),
-    )
+    "colorful|multi colored|multi-colored|multicolored|rainbow colored|metallic|rusty|rusted|chrome|brass|copper|"
+    "bronze|steel|stainless steel|stainless-steel|calico|tabby|snowy|snow covered|snow-covered|grassy|burnt|"
+    "burned|toasted|browned|ripe|unripe".split("|")
 )
 _FEELING = frozenset(("smiling", "laughing", "staring", "posing", "playing", "waiting"))
 _SUGGESTING = MappingProxyType(
@@ -45,17 +34,10 @@ _LIVING = frozenset(("person", "people", "animal", "animals"))
 
 
 def helps(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
-    """Whether a relation says something of a thing: "the girl with the hair" and "the street by the pig" do not.
-
-    The thing must be able to do what it says, and its own parts and movable things do not tell where it is. Nor does
-    what it gives off, as "the train in front of the smoke". Nobody says of a mane that it is attached to the horse, and
-    of a tree that a fence covers it.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> told = default_ontology()
-    >>> helps(told, "girl", "with", "hair"), helps(told, "girl", "with", "umbrella"), helps(told, "desk", "with", "pen")
-    (False, True, False)
-    """
+    """Whether a relation says something of a thing: "the girl with the hair" and "the street by the pig" do not."""
+    # The thing must be able to do what it says, and its own parts and movable things do not tell where it is. Nor does
+    # what it gives off, as "the train in front of the smoke". Nobody says of a mane that it is attached to the horse,
+    # and of a tree that a fence covers it.
     names, first = ontology.named(thing), relation.partition(" ")[0]
     if thing == other or not ontology.expected.does(names, relation) or _literal(ontology, thing, relation, other):
         return False
@@ -71,13 +53,7 @@ def helps(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
 
 
 def apart(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
-    """Whether a relation tells which thing is meant: nearly every chair is on the floor.
-
-    >>> from vlgate.perturb.ontology import default_ontology
-    >>> told = default_ontology()
-    >>> apart(told, "chair", "on", "floor"), apart(told, "bag", "on", "floor"), apart(told, "chair", "near", "wall")
-    (False, True, True)
-    """
+    """Whether a relation tells which thing is meant: nearly every chair is on the floor."""
     first, last = relation.split(" ", maxsplit=1)[0], relation.rsplit(" ", 1)[-1]
     return (
         first in _BESIDE
@@ -115,24 +91,12 @@ def _literal(ontology: Ontology, thing: str, relation: str, other: str) -> bool:
 
 
 def suggests(attributes: Iterable[str], category: str) -> bool:
-    """Whether one of a thing's attributes leaves unclear which value of another category it has, or gives it away.
-
-    >>> suggests(("chrome", "tall"), "color"), suggests(("tall",), "color")
-    (True, False)
-    """
+    """Whether one of a thing's attributes leaves unclear which value of another category it has, or gives it away."""
     return not _SUGGESTING.get(category, frozenset()).isdisjoint(attributes)
 
 
 def tells(phrase: NounPhrase, choices: Iterable[str]) -> bool:
-    """Whether a word of the phrase, or of what it is related to, has the stem of a choice.
-
-    >>> tells(NounPhrase("skater", "singular"), ("skating", "skiing"))
-    True
-    >>> tells(NounPhrase("man", "singular", (), "on", NounPhrase("skis", "plural")), ("surfing", "skiing"))
-    True
-    >>> tells(NounPhrase("skirt", "singular"), ("skating", "skiing"))
-    False
-    """
+    """Whether a word of the phrase, or of what it is related to, has the stem of a choice."""
     words = frozenset(phrase.plain.bare.split())
     return any(not words.isdisjoint(_alike(stem)) or _begins(stem, words) for stem in map(_stem, choices))
 

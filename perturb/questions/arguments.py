@@ -43,10 +43,7 @@ class Arguments:
     """Draws the arguments of questions from a corpus."""
 
     def __init__(self, corpus: Corpus, shares: Shares = RELEASE) -> None:
-        """Keep the images that show something that can be asked about.
-
-        Raises: ValueError if none does.
-        """
+        """Keep the images that show something that can be asked about."""
         self.corpus = corpus
         self.ontology = corpus.ontology
         self.views = tuple(view for view in corpus.views if view.askable)
@@ -86,10 +83,8 @@ class Arguments:
         return any(f"{word} {name}" in self.ontology.nouns for word in adjectives)
 
     def goes(self, adjectives: tuple[str, ...], name: str, *, closely: bool = False) -> bool:
-        """Whether a class of a thing goes with the thing's attributes: a banana may be ripe, food may not.
-
-        If ``closely``, only colors, patterns and actions do, which mean the same of a thing whatever it is called.
-        """
+        """Whether a class of a thing goes with the thing's attributes: a banana may be ripe, food may not."""
+        # If ``closely``, only colors, patterns and actions do, which mean the same of a thing whatever it is called.
         return all(self._goes_with(word, name, closely) for word in adjectives)
 
     def _goes_with(self, adjective: str, name: str, closely: bool) -> bool:
@@ -111,10 +106,8 @@ class Arguments:
         return self._classes[name]
 
     def lone(self, thing: ObjectView) -> tuple[tuple[str, str], ...]:
-        """The attributes that can stand after "is" and are the thing's only ones of their category, with the category.
-
-        With another attribute of the category the answer would be unclear: a thing may be both black and white.
-        """
+        """The attributes that can stand after "is" and are a thing's only ones of their category, with the category."""
+        # With another attribute of the category the answer would be unclear: a thing may be both black and white.
         if thing not in self._lone:
             attributes = self.ontology.attributes
             known = self.corpus.known(thing.object.attributes)
@@ -131,10 +124,8 @@ class Arguments:
         return self._lone[thing]
 
     def asked_for(self, thing: ObjectView, kind: str) -> list[tuple[str, str]]:
-        """The lone attributes of a thing that a choice question can ask for, with their categories.
-
-        ``kind`` is "attribute" or "action"; an action is asked for only if the thing can do it.
-        """
+        """The lone attributes of a thing that a choice question can ask for, with their categories."""
+        # ``kind`` is "attribute" or "action"; an action is asked for only if the thing can do it.
         if (thing, kind) not in self._asked:
             words, name = self.ontology.words, thing.name
             self._asked[thing, kind] = [
@@ -170,10 +161,8 @@ class Arguments:
         return (pick(chance, usable),) if drawn < self._once else ()
 
     def _described(self) -> tuple[float, float]:
-        """How often a thing that has an attribute is given any, or two if it has two that go together.
-
-        More often than the shares say, because many things have none.
-        """
+        """How often a thing that has an attribute is given any, or two if it has two that go together."""
+        # More often than the shares say, because many things have none.
         shares, things = self.shares, [view.things[number] for view in self.views for number in view.askable]
         with_one = sum(bool(thing.adjectives) for thing in things) or 1
         with_two = sum(bool(self.corpus.pairs(thing)) for thing in things) or 1
@@ -220,10 +209,7 @@ class Arguments:
         return None if share is None else chance.random() < share
 
     def related(self, chance: Random, one: Named, side: bool | None = None) -> tuple[NounPhrase, int] | None:
-        """Add one of the relations that tell a thing apart to its phrase, of the ``side`` of `links.of_side`.
-
-        Returns: the phrase and the position of the other thing; None if it has no such relation with a wording.
-        """
+        """Add one of the relations that tell a thing apart to its phrase, of the ``side`` of `links.of_side`."""
         links = of_side(one.view.marks.get(one.number, ()), side)
         return self.linked(chance, one, pick(chance, links)) if links else None
 
@@ -271,11 +257,9 @@ class Arguments:
         return self._alone[key]
 
     def only(self, one: Named) -> bool:
-        """Whether the phrase with "the" can mean nothing else in the image.
-
-        No other object may be called so, unless one of its attributes excludes one in the phrase. If the thing is
-        something that others have unannotated (a wheel), the image has at most one object that would have it.
-        """
+        """Whether the phrase with "the" can mean nothing else in the image."""
+        # No other object may be called so, unless one of its attributes excludes one in the phrase. If the thing is
+        # something that others have unannotated (a wheel), the image has at most one object that would have it.
         return self.single(one.view, one.number, one.phrase.noun, one.adjectives)
 
     def single(self, view: View, number: int, name: str, adjectives: tuple[str, ...]) -> bool:

@@ -19,19 +19,12 @@ T = TypeVar("T")
 
 
 def pick(chance: Random, things: Sequence[T]) -> T:
-    """Choose one of ``things`` with equal probability.
-
-    Raises: IndexError if ``things`` is empty.
-    """
+    """Choose one of ``things`` with equal probability."""
     return things[int(chance.random() * len(things))]
 
 
 class Weighted:
-    """Words that are drawn in proportion to their weights.
-
-    >>> Weighted({"cup": 1, "ball": 0}).draw(Random(0))
-    'cup'
-    """
+    """Words that are drawn in proportion to their weights."""
 
     __slots__ = ("_sums", "words")
 
@@ -50,10 +43,7 @@ class Weighted:
         return Weighted({word: sums[at + 1] - sums[at] for at, word in enumerate(self.words) if keeps(word)})
 
     def draw(self, chance: Random) -> str:
-        """Choose a word.
-
-        Raises: IndexError if no word has a weight above 0.
-        """
+        """Choose a word."""
         return self.words[bisect(self._sums, chance.random() * self._sums[-1])]
 
 
@@ -72,10 +62,7 @@ class Kept:
 
 
 def drawn(chance: Random, things: Sequence[T], weights: Sequence[float]) -> T:
-    """Choose one of ``things`` in proportion to ``weights``, which must be above 0.
-
-    Raises: IndexError if ``things`` is empty.
-    """
+    """Choose one of ``things`` in proportion to ``weights``, which must be above 0."""
     sums = list(accumulate(weights))
     return things[bisect(sums, chance.random() * sums[-1])]
 
@@ -96,10 +83,9 @@ class Links:
     """All relations with a wording, by wording."""
 
     def __init__(self, views: Sequence[View], power: float, odd: Collection[str] = ()) -> None:
-        """Index them; a wording is drawn in proportion to its number to the ``power``.
-
-        Those that are ``odd`` are never drawn if only one graph has them: what it shows is expected in no other image.
-        """
+        """Index them; a wording is drawn in proportion to its number to the ``power``."""
+        # Those that are ``odd`` are never drawn if only one graph has them: what it shows is expected in no other
+        # image.
         self._places: dict[str, list[tuple[View, int, Link]]] = defaultdict(list)
         for view in views:
             for number, links in view.links.items():
@@ -114,10 +100,8 @@ class Links:
         }
 
     def draw(self, chance: Random, side: bool | None, drawn: Counter[str]) -> tuple[View, int, Link] | None:
-        """Draw a relation: to the left or right if ``side``, another one if it is False, any if it is None.
-
-        ``drawn`` counts the draws of each wording, see `seldom`.
-        """
+        """Draw a relation: to the left or right if ``side``, another one if it is False, any if it is None."""
+        # ``drawn`` counts the draws of each wording, see `seldom`.
         texts = self._texts[side]
         if not texts:
             return None
@@ -156,10 +140,7 @@ class Ways:
         self._linked: dict[str, tuple[Weighted, dict[str, list[tuple[View, int, Link, tuple[Any, ...]]]]]] = {}
 
     def draw(self, chance: Random, what: str, ways: Callable[[View, int], Sequence[T]]) -> tuple[View, int, T] | None:
-        """Draw a thing that can be asked about, and a way.
-
-        Returns: the image, the thing's position and the way; None if no thing has one.
-        """
+        """Draw a thing that can be asked about, and a way."""
         if what not in self._found:
             every = ((view, number) for view in self._views for number in view.askable)
             found = ((view, number, tuple(ways(view, number))) for view, number in every)
@@ -178,12 +159,8 @@ class Ways:
         ways: Callable[[View, int], Sequence[T]],
         drawn: Counter[str],
     ) -> tuple[View, int, Link, T] | None:
-        """Draw a relation that tells a thing apart by its wording, and a way to ask about that thing.
-
-        ``side`` is as for `of_side`, ``drawn`` as for `seldom`.
-
-        Returns: the image, the thing's position, the relation and the way; None if no thing has both.
-        """
+        """Draw a relation that tells a thing apart by its wording, and a way to ask about that thing."""
+        # ``side`` is as for `of_side`, ``drawn`` as for `seldom`.
         name = f"{what}, {side=}"
         if name not in self._linked:
             self._linked[name] = self._by_wording(side, ways)

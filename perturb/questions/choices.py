@@ -34,13 +34,9 @@ THREE = 0.6  # of the candidates, so that enough with three choices are found
 def of_objects(
     arguments: Arguments, chance: Random, *, related: bool, side: bool | None, drawn: Counter[str]
 ) -> Draft | None:
-    """Draft a question such as "Is the black animal a cow or a horse?".
-
-    The false choices have the same hypernym, and are not in the image. ``side`` and ``drawn`` are as for
-    `links.Links.draw`.
-
-    Returns: the draft, or None if the class could mean another thing of the image, or no false choice was found.
-    """
+    """Draft a question such as "Is the black animal a cow or a horse?"."""
+    # The false choices have the same hypernym, and are not in the image. ``side`` and ``drawn`` are as for
+    # `links.Links.draw`.
 
     def ways(view: View, number: int) -> list[tuple[str, tuple[str, ...]]]:
         """How the thing can be asked about."""
@@ -85,13 +81,8 @@ def of_objects(
 def of_attributes(
     arguments: Arguments, chance: Random, *, related: bool, action: bool, side: bool | None, drawn: Counter[str]
 ) -> Draft | None:
-    """Draft a question such as "What color is the cup, red or blue?" or "What is the man doing, walking or sitting?".
-
-    The false choices are of the same category, and no thing can have two of the choices. No question is asked about a
-    thing with two attributes of the category.
-
-    Returns: the draft, or None if the phrase could mean another thing, or no false choice was found.
-    """
+    """Draft a question such as "What color is the cup, red or blue?", "What is the man doing, walking or sitting?"."""
+    # The false choices are of the same category, and no thing can have two of the choices.
     asked = "action" if action else "attribute"
 
     def ways(view: View, number: int) -> list[tuple[str, str]]:
@@ -163,10 +154,7 @@ def _drawn(
 def _draft(
     arguments: Arguments, chance: Random, one: Named, asked: tuple[Kind, str, tuple[str, ...]], link: Link | None
 ) -> Draft | None:
-    """Ask about a thing, with its relation to another if there is one.
-
-    Returns: the draft; None if there is no false choice, or the words tell the right one.
-    """
+    """Ask about a thing, with its relation to another if there is one."""
     kind, category, choices = asked
     if len(choices) < 2:
         return None
@@ -184,11 +172,9 @@ def _draft(
 
 
 def _tells(arguments: Arguments, phrase: NounPhrase, kind: Kind, choices: tuple[str, ...]) -> bool:
-    """Whether a relation gives the answer away.
-
-    "The woman sitting on the bench" names an action, "the man near the wave" a sport, of a kite and a teddy bear only
-    the bear wears a jacket, and what is parked at the airport is rather an airplane than a jeep.
-    """
+    """Whether a relation gives the answer away."""
+    # "The woman sitting on the bench" names an action, "the man near the wave" a sport, of a kite and a teddy bear only
+    # the bear wears a jacket, and what is parked at the airport is rather an airplane than a jeep.
     ontology, first = arguments.ontology, phrase.relation.partition(" ")[0]
     other = phrase.other.noun if phrase.other else ""
     if kind.startswith("action"):

@@ -205,10 +205,8 @@ class Corpus:
         return False
 
     def _adjectives(self, item: SceneObject) -> tuple[str, ...]:
-        """The attributes that go before the name, make no other noun with it, and that no attribute contradicts.
-
-        A "white board", for example, is another noun than "board".
-        """
+        """The attributes that go before the name, make no other noun with it, and that no attribute contradicts."""
+        # A "white board", for example, is another noun than "board".
         attributes, words = self.ontology.attributes, item.name.split()
         return tuple(
             name

@@ -47,14 +47,6 @@ class NounPhrase:
     The wordings ``plain`` and ``clause`` are made once, with the phrase.
 
     Raises: ValueError for an empty noun, an unknown number, or only one of ``relation`` and ``other``.
-
-    >>> cup = NounPhrase("cup", "singular", ("red",), "on", NounPhrase("table", "singular"), that=True)
-    >>> cup.indefinite, cup.definite
-    ('a red cup on the table', 'the red cup on the table')
-    >>> cup.clause.bare
-    'red cup that is on the table'
-    >>> NounPhrase("grass", "mass").indefinite, NounPhrase("cows", "plural").choice
-    ('any grass', 'cows')
     """
 
     noun: str
@@ -67,10 +59,7 @@ class NounPhrase:
     clause: Wording = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the phrase and make its wordings.
-
-        Raises: ValueError as described for the class.
-        """
+        """Check the phrase and make its wordings."""
         _check(self)
         kind = " ".join((*self.attributes, self.noun))
         where = "" if self.other is None else f"{self.relation} {self.other.plain.the}"

@@ -212,11 +212,9 @@ class Room:
 
 
 def _new(draw: Callable[[], Draft | None], seen: set[object], room: Room | None = None) -> Draft | None:
-    """Draw until a draft has new keys and its nouns have room, or give up after ``IN_VAIN`` draws.
-
-    A draft uses up its counterpart too, whichever of the two is asked about. So a phrase that is true of few images is
-    asked about equally often with both answers, and the answers so far do not tell the next one.
-    """
+    """Draw until a draft has new keys and its nouns have room, or give up after ``IN_VAIN`` draws."""
+    # A draft uses up its counterpart too, whichever of the two is asked about. So a phrase that is true of few images
+    # is asked about equally often with both answers, and the answers so far do not tell the next one.
     for _ in range(IN_VAIN):
         draft = draw()
         if draft is not None and seen.isdisjoint(draft.keys) and (room is None or room.takes(draft)):

@@ -78,12 +78,8 @@ class Perturbing:
         }
 
     def pairs(self, test: Test, chance: Random, draft: Draft, identity: str, *, position: int) -> list[QuestionPair]:
-        """Make the pairs of a draft: one, or one per perturbation for the visual test.
-
-        ``position`` is the position of the right choice, from 0, if there are choices.
-
-        Returns: the pairs; empty if no template fits, or only one for a rephrasing, which needs two.
-        """
+        """Make the pairs of a draft: one, or one per perturbation for the visual test."""
+        # ``position`` is the position of the right choice, from 0, if there are choices.
         ordered = _ordered(chance, draft, position)
         return [_pair(test, ordered, identity, change) for change in self._ways[test](chance, ordered)]
 
@@ -96,10 +92,8 @@ class Perturbing:
         return _both(_TYPES[draft.kind], one, two, self._category(draft))
 
     def _category(self, draft: Draft) -> str:
-        """The word for the category of the choices, or "" if it does not go with all of them.
-
-        For kinds of things it is "kind", unless they are persons.
-        """
+        """The word for the category of the choices, or "" if it does not go with all of them."""
+        # For kinds of things it is "kind", unless they are persons.
         categories = self._ontology.words.categories
         if draft.kind.startswith("object-choice"):
             return "" if draft.category in _PERSONS else "kind"
@@ -247,10 +241,7 @@ def _other_order(chance: Random, draft: Draft) -> Draft:
 
 
 def _foreground(chance: Random, draft: Draft) -> tuple[tuple[Box, ...], str]:
-    """The boxes of the objects that the question names and the image shows, or of one or two random objects.
-
-    Returns: the boxes, and a description of their objects.
-    """
+    """The boxes of the objects that the question names and the image shows, or of one or two random objects."""
     objects = draft.view.graph.objects
     shown = [name for name in draft.objects if name is not None]
     if shown:

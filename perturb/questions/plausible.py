@@ -63,11 +63,9 @@ class Plausible:
         return own / max(1, strange)
 
     def suits(self, name: str, view: View) -> bool:
-        """Return whether a thing of that name might be found where the image was taken, with what the image shows.
-
-        No part of a body is looked for: with its owner it is there, and without one nobody expects it. Nor is a place
-        that is around all of an image, nor what may be found nearly anywhere, if no table says what it comes with.
-        """
+        """Return whether a thing of that name might be found where the image was taken, with what the image shows."""
+        # No part of a body is looked for: with its owner it is there, and without one nobody expects it. Nor is a place
+        # that is around all of an image, nor what may be found nearly anywhere, if no table says what it comes with.
         found = self._suiting.get(view)
         if found is None:
             image = self._where.of({thing.name for thing in view.things if thing.known})
@@ -109,11 +107,9 @@ class Plausible:
         return company_bits is None or not self._settled or bool(view.shown & company_bits)
 
     def bonds(self, name: str) -> Mapping[str, float]:
-        """How strongly other names go with ``name``, or with its hyponyms: n log(1 + lift).
-
-        ``n`` is the number of graphs with both, and the lift is how many times more often than by chance they come
-        together: a wall comes with elephants often, an enclosure much more often than by chance.
-        """
+        """How strongly other names go with ``name``, or with its hyponyms: n log(1 + lift)."""
+        # ``n`` is the number of graphs with both, and the lift is how many times more often than by chance they come
+        # together: a wall comes with elephants often, an enclosure much more often than by chance.
         if name not in self._bonds:
             shown, together = self._corpus.tally.graphs, self._corpus.tally.together
             kinds = [word for word in (name, *self._corpus.ontology.hyponyms(name)) if word in shown]
@@ -130,20 +126,16 @@ class Plausible:
         return self._bonds[name]
 
     def fit(self, name: str, view: View, *, besides: str = "") -> float:
-        """Return how well ``name`` goes with an image: the mean bond with its objects; 0 if none was ever beside it.
-
-        What is called ``besides`` does not count. If there are fewer than ``FEW`` images, it is never 0.
-        """
+        """Return how well ``name`` goes with an image: the mean bond with its objects; 0 if none was ever beside it."""
+        # What is called ``besides`` does not count. If there are fewer than ``FEW`` images, it is never 0.
         bonds = self.bonds(name)
         total = sum(bonds.get(other, 0.0) for other in view.names)
         return self._least + (total - bonds.get(besides, 0.0)) / max(1, len(view.names))
 
     def without(self, chance: Random, *names: str, like: View, hidden: int = 0) -> View | None:
-        """Draw an image with nothing of these names in which each of them might be; None if none was found.
-
-        The first goes with the image not much worse than with ``like``, which shows it. ``hidden`` are further names,
-        as bits, that nothing in the image may have.
-        """
+        """Draw an image with nothing of these names in which each of them might be; None if none was found."""
+        # The first goes with the image not much worse than with ``like``, which shows it. ``hidden`` are further names,
+        # as bits, that nothing in the image may have.
         least = self._share * self.fit(names[0], like)
         bits, found, weights = hidden, list[View](), list[float]()
         for name in names:
@@ -167,10 +159,8 @@ class Plausible:
     def with_one(
         self, chance: Random, places: Sequence[tuple[View, int]], absent: str, like: View
     ) -> tuple[View, int] | None:
-        """Draw one of the places, in an image with nothing that could be called ``absent`` but that goes with it.
-
-        Something else than the thing at that place goes with it, not much worse than in ``like``, which shows both.
-        """
+        """Draw one of the places, in an image with nothing that could be called ``absent`` but that goes with it."""
+        # Something else than the thing at that place goes with it, not much worse than in ``like``, which shows both.
         bit, found, weights = self._corpus.bits[absent], list[tuple[View, int]](), list[float]()
         least = self._share * self.fit(absent, like, besides=places[0][0].things[places[0][1]].name) if places else 0.0
         for _ in range(TRIES if places else 0):

@@ -9,9 +9,8 @@ from functools import cache
 from itertools import permutations, product
 
 from vlgate.perturb.ontology import default_ontology
-from vlgate.perturb.questions import template_tables
 from vlgate.perturb.questions.drafts import NUMBERS, NounPhrase, PhraseNumber
-from vlgate.perturb.questions.templates import TEMPLATES, QuestionType, Template, ask
+from vlgate.perturb.questions.templates import DOING, TEMPLATES, QuestionType, Template, ask
 from vlgate.perturb.text.grammar import may_be_plural, singular, with_article
 
 # Read a question with the templates: which of them could have made the text, and from which arguments.
@@ -206,28 +205,19 @@ _NO_LINK = frozenset(("ceiling", "building", "painting", "wing", "ring", "string
 # A text does not add the image to another place: "people in the background in the picture".
 _IN_A_PLACE = re.compile(r"\bin\b")
 _CATEGORIES = frozenset(
-    {*template_tables.DOING, "kind", "sort", "type", "color", "shade", "material", "pattern", "shape", "size", "length"}
+    {*DOING, "kind", "sort", "type", "color", "shade", "material", "pattern", "shape", "size", "length"}
     | {"flavor", "texture", "style", "mood", "orientation"}
 )
 
 
 def without_image(text: str) -> str:
-    """Return a question without the words that only say that it is about the image.
-
-    >>> without_image("Is there a cup anywhere in this photo?"), without_image("In the image, is the cup red ?")
-    ('Is there a cup?', 'Is the cup red?')
-    """
+    """Return a question without the words that only say that it is about the image."""
     text = _IMAGE_FIRST.sub(lambda found: found[1].upper(), text, count=1)
     return re.sub(r"\s+\?$", "?", _IMAGE_PLACE.sub("", text))
 
 
 def is_certain(reading: QuestionReading) -> bool:
-    """Whether the phrases of a reading are noun phrases of their number, and its values are values.
-
-    >>> from vlgate.perturb.questions.readings import readings
-    >>> [[is_certain(one) for one in readings(f"Is there a {what}?", ())] for what in ("red cup", "bare trees")]
-    [[True], [False]]
-    """
+    """Whether the phrases of a reading are noun phrases of their number, and its values are values."""
     phrases = [reading.x] if reading.y is None else [reading.x, reading.y]
     if not all(is_phrase(*phrase) for phrase in phrases):
         return False
@@ -239,13 +229,8 @@ def is_certain(reading: QuestionReading) -> bool:
 
 
 def agrees(question: str) -> bool:
-    """Whether the verbs of a question agree with the known nouns behind "the", and a pose is not "done".
-
-    Neither does "a" stand before a known plural.
-
-    >>> agrees("What color is the tile, red or blue?"), agrees("What color is the tiles, red or blue?")
-    (True, False)
-    """
+    """Whether the verbs of a question agree with the known nouns behind "the", and a pose is not "done"."""
+    # Neither does "a" stand before a known plural.
     if _CLUMSY.search(question):
         return False
     words = re.findall(r"[\w'-]+|[^\w\s]", question.lower())
@@ -283,13 +268,7 @@ def has_place(reading: QuestionReading) -> bool:
 
 @cache
 def is_phrase(phrase: str, number: PhraseNumber) -> bool:
-    """Whether a phrase without its determiner is a known noun of this number, perhaps related to another one.
-
-    >>> is_phrase("red cups", "plural"), is_phrase("red cups", "singular"), is_phrase("cow doing", "singular")
-    (True, False, False)
-    >>> is_phrase("cup on the wooden table", "singular"), is_phrase("cup red", "singular")
-    (True, False)
-    """
+    """Whether a phrase without its determiner is a known noun of this number, perhaps related to another one."""
     found = _related(phrase)
     if found is None:
         return _is_kind(phrase, number)
@@ -319,11 +298,7 @@ def _is_kind(words: str, number: PhraseNumber) -> bool:
 
 
 def is_known(noun: str) -> bool:
-    """Whether the ontology has a noun, or its singular.
-
-    >>> is_known("cups"), is_known("graze")
-    (True, False)
-    """
+    """Whether the ontology has a noun, or its singular."""
     return bool(_numbers(noun))
 
 

@@ -158,14 +158,11 @@ SLACK = (0.6, 1.6, 3.0, float("inf"))
 
 
 def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares) -> list[Draft]:
-    """Return ``number`` of the candidates, or all if there are fewer, in their order.
-
-    A candidate is kept with a probability inverse to the counts of its class, of its answer (CARETS, section 4.1) and
-    of its relation, left and right aside.
-    The numbers of choices, and the categories if there are shares of them, are kept in their shares as far as the
-    candidates allow. Of candidates alike in that, those come first with which each word is right as often as by chance
-    among the questions that offer it, so that no word tells whether it is right.
-    """
+    """Return ``number`` of the candidates, or all if there are fewer, in their order."""
+    # A candidate is kept with a probability inverse to the counts of its class, of its answer (CARETS, section 4.1) and
+    # of its relation, left and right aside. The numbers of choices, and the categories if there are shares of them, are
+    # kept in their shares as far as the candidates allow. Of candidates alike in that, those come first with which each
+    # word is right as often as by chance among the questions that offer it, so that no word tells whether it is right.
     classes = Counter(draft.category for draft in pool)
     answers = Counter(draft.answer for draft in pool)
     # The n smallest exponential waiting times are a weighted sample without replacement (Efraimidis and Spirakis 2006).
@@ -188,10 +185,8 @@ def selected(chance: Random, pool: Sequence[Draft], number: int, shares: Shares)
 
 
 def _wordings(pool: Sequence[Draft]) -> dict[str, float]:
-    """How often each relation is asked about; those to the left or right as often as others are on average.
-
-    So these keep the share that was drawn.
-    """
+    """How often each relation is asked about; those to the left or right as often as others are on average."""
+    # So these keep the share that was drawn.
     counts = Counter(draft.x.relation for draft in pool)
     others = [count for text, count in counts.items() if not sideways(text)]
     mean = sum(others) / len(others) if others else 1.0
@@ -234,11 +229,7 @@ def _take(free: dict[_Cell, int], cell: _Cell) -> bool:
 
 
 def divided(number: int, shares: Mapping[K, float]) -> dict[K, int]:
-    """Divide a number in shares that sum to 1; the largest remainders are rounded up.
-
-    >>> divided(10, {"a": 0.26, "b": 0.74})
-    {'a': 3, 'b': 7}
-    """
+    """Divide a number in shares that sum to 1; the largest remainders are rounded up."""
     whole = {key: int(number * share) for key, share in shares.items()}
     by_remainder = sorted(shares, key=lambda key: whole[key] - number * shares[key])
     for key in by_remainder[: number - sum(whole.values())]:

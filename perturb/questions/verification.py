@@ -26,10 +26,7 @@ _WITHIN = frozenset(("in", "inside", "within", "aboard", "driving", "riding"))
 
 
 def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Draft a question such as "Is there a red cup?"; if the answer is no, the image shows no cup at all.
-
-    Returns: the draft, or None if no image without the thing was found.
-    """
+    """Draft a question such as "Is there a red cup?"; if the answer is no, the image shows no cup at all."""
     one = arguments.shown(chance)
     without = arguments.plausible.without(chance, one.phrase.noun, like=one.view)
     if without is None or not _acts_there(arguments, one, without):
@@ -40,14 +37,9 @@ def about_object(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | 
 
 
 def covered(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Draft two questions about two things of an image, which is shown twice, with one and with the other covered.
-
-    Everything that might be such a thing is covered. The two things take up about as much of the image, so that
-    neither the covered area nor its size or place tells an answer without the question and what is left to be seen.
-
-    Returns: the draft, whose ``objects`` must be covered, with the other question as its ``mate``; None if the thing
-        may be a part of another, more than half of the image would be covered, or no other thing fits.
-    """
+    """Draft two questions about two things of an image, which is shown twice, with one and with the other covered."""
+    # Everything that might be such a thing is covered. The two things take up about as much of the image, so that
+    # neither the covered area nor its size or place tells an answer without the question and what is left to be seen.
     one = arguments.shown(chance)
     hidden = _hidden(arguments, one)
     if hidden is None:
@@ -96,13 +88,9 @@ def _overlap(one: Box, other: Box) -> bool:
 def about_related_object(
     arguments: Arguments, chance: Random, *, yes: bool, side: bool | None, drawn: Counter[str]
 ) -> Draft | None:
-    """Draft a question such as "Is there a red cup on the table?".
-
-    If the answer is no, the image shows a table, but no cup at all. ``side`` and ``drawn`` are as for
-    `links.Links.draw`.
-
-    Returns: the draft, or None if nothing has a relation, or no image shows the other thing alone.
-    """
+    """Draft a question such as "Is there a red cup on the table?"."""
+    # If the answer is no, the image shows a table, but no cup at all. ``side`` and ``drawn`` are as for
+    # `links.Links.draw`.
     place = arguments.links.draw(chance, side, drawn)
     if place is None:
         return None
@@ -126,13 +114,9 @@ def about_related_object(
 
 
 def conjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool = False) -> Draft | None:
-    """Draft a question such as "Is there both a cup and a ball?".
-
-    If the answer is no, the image shows one of the two; each is missing equally often. If ``alike``, both take an
-    article or none does, so that they may stand in either order; otherwise one with an article stands first.
-
-    Returns: the draft, or None if the image shows nothing of another kind, or no image shows only one of them.
-    """
+    """Draft a question such as "Is there both a cup and a ball?"."""
+    # If the answer is no, the image shows one of the two; each is missing equally often. If ``alike``, both take an
+    # article or none does, so that they may stand in either order; otherwise one with an article stands first.
     first = arguments.shown(chance)
     second = arguments.another(chance, first)
     if second is None or (alike and _bare(first.phrase) != _bare(second.phrase)):
@@ -156,13 +140,9 @@ def conjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool 
 
 
 def disjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool = False) -> Draft | None:
-    """Draft a question such as "Is there a cup or a ball?"; if the answer is no, the image shows neither.
-
-    If it is yes, the image shows one of them only, so that "either" may be read both ways. ``alike`` is as for
-    `conjunction`.
-
-    Returns: the draft, or None if there is no second operand, or every image shows one of them.
-    """
+    """Draft a question such as "Is there a cup or a ball?"; if the answer is no, the image shows neither."""
+    # If it is yes, the image shows one of them only, so that "either" may be read both ways. ``alike`` is as for
+    # `conjunction`.
     one = arguments.shown(chance)
     phrase = arguments.unseen(chance, one.view)
     if phrase is None or arguments.akin(phrase.noun, one.phrase.noun):
@@ -183,14 +163,10 @@ def disjunction(arguments: Arguments, chance: Random, *, yes: bool, alike: bool 
 
 
 def renamed(arguments: Arguments, chance: Random, *, yes: bool) -> Draft | None:
-    """Draft a question about a thing by its name or class, and the same by a word above or below it (section 4.2 b).
-
-    The paper goes up if the answer is yes, which follows then, and down if it is no. So the words of the perturbed
-    questions tell their answers. Here the answer decides neither word nor direction: what an image shows may be called
-    by both words, and what it does not show is not there under the more general one.
-
-    Returns: the draft with the perturbed phrase as ``instead``, or None if no such word or image was found.
-    """
+    """Draft a question about a thing by its name or class, and the same by a word above or below it (section 4.2 b)."""
+    # The paper goes up if the answer is yes, which follows then, and down if it is no. So the words of the perturbed
+    # questions tell their answers. Here the answer decides neither word nor direction: what an image shows may be
+    # called by both words, and what it does not show is not there under the more general one.
     drawn = arguments.ways.draw(chance, "ranked", lambda view, number: _ranks(arguments, view.things[number].name))
     if drawn is None:
         return None
@@ -283,14 +259,10 @@ class Opposites:
         return Weighted(weights)
 
     def draft(self, chance: Random, *, yes: bool, side: bool | None = None) -> Draft | None:
-        """Draft a question such as "Is the cup large?"; if the answer is no, the cup is annotated as small.
-
-        A thing and its attribute are drawn first, then a thing of the same name, in any image, that has the opposite.
-        The answer decides which of the two is asked about, so the text says nothing about the answer. If no thing of
-        that name has the opposite, one of another name is drawn that also has no opposite.
-
-        Returns: the draft with ``opposite``, or None if no thing has an attribute whose opposite another thing has.
-        """
+        """Draft a question such as "Is the cup large?"; if the answer is no, the cup is annotated as small."""
+        # A thing and its attribute are drawn first, then a thing of the same name, in any image, that has the opposite.
+        # The answer decides which of the two is asked about, so the text says nothing about the answer. If no thing of
+        # that name has the opposite, one of another name is drawn that also has no opposite.
         if not self._drawn:
             return None
         name, attribute, opposite, place = pick(chance, self._pairs[self._drawn.draw(chance)])

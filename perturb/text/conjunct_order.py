@@ -359,12 +359,11 @@ def _asked_again(reading: QuestionReading) -> dict[str, None]:
     for template in TEMPLATES[reading.type]:
         text = template.negated if reading.negated else template.text
         fits = not template.categories or reading.category in template.categories
-        numbers = {number for _, number in (reading.x, reading.y or reading.x)}
         needs_more = "{category}" in text and not reading.category
         whole = "{x.where}" not in text and not (reading.is_related and "{x.kind}" in text)
         if crowded and _PLACED.search(text):
             continue
-        if template.relation in wanted and fits and whole and text and not needs_more and numbers <= template.numbers:
+        if template.relation in wanted and fits and whole and text and not needs_more:
             texts[said(template, reading)] = None
     return texts
 

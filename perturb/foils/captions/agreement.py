@@ -29,11 +29,9 @@ _FEMALE = words("female")
 
 
 def pronouns_of(reading: Reading, phrase: NounPhrase) -> tuple[dict[int, str], tuple[str, ...]]:
-    """Find the pronouns that refer to a noun phrase, and what they become in the other number, by their places.
-
-    The antecedent of a pronoun is the only noun before it that it may refer to, else the subject of its clause.
-    ``UNSURE_PRONOUN`` is returned beside them if the antecedent of one is not sure.
-    """
+    """Find the pronouns that refer to a noun phrase, and what they become in the other number, by their places."""
+    # The antecedent of a pronoun is the only noun before it that it may refer to, else the subject of its clause.
+    # ``UNSURE_PRONOUN`` is returned beside them if the antecedent of one is not sure.
     changed: dict[int, str] = {}
     sure = True
     for index, token in enumerate(reading.parsed.tokens):

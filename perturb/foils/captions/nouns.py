@@ -32,12 +32,10 @@ def noun_foils(
     objects: Collection[str] | None = None,
     names: ObjectNames | None = None,
 ) -> Perturbed:
-    """Replace an object's name in a caption by that of another object of the same supercategory.
-
-    The other object is not in the image as far as the captions tell: none has a word that may name it, or a word for
-    something that it is usually a part of. ``objects`` are the categories of all annotated objects of the image;
-    without them, objects that are often there unmentioned (a fork beside a knife) are not taken.
-    """
+    """Replace an object's name in a caption by that of another object of the same supercategory."""
+    # The other object is not in the image as far as the captions tell: none has a word that may name it, or a word for
+    # something that it is usually a part of. ``objects`` are the categories of all annotated objects of the image;
+    # without them, objects that are often there unmentioned (a fork beside a knife) are not taken.
     if not parsed.chunks:
         return Perturbed.of("no noun phrase")
     if why := unfit(parsed):

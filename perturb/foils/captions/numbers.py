@@ -26,14 +26,10 @@ _PIECE = 12  # a longer word is more than one piece in BERT's vocabulary
 
 
 def plurals(parsed: Parsed, others: Sequence[Mentions] = (), *, doubtful: bool = False) -> Perturbed:
-    """Make foils of each noun phrase of a caption: a singular becomes plural ("sg2pl") or a plural singular ("pl2sg").
-
-    Caption and foil get each of the two quantifiers for their number, so there are four candidates for a noun phrase:
-    "exactly one dog" and "a single dog" with "some dogs" and "a number of dogs". Verbs and pronouns agree.
-
-    The ``others`` are the image's other captions, which tell whether there is only one thing of that name. ``doubtful``
-    keeps candidates that may be ungrammatical or true of the image, as the released data do, with a tag "doubt".
-    """
+    """Make foils of each noun phrase of a caption: a singular becomes plural ("sg2pl"), a plural singular ("pl2sg")."""
+    # Four candidates for a noun phrase: "exactly one dog" and "a single dog" with "some dogs" and "a number of dogs".
+    # The other captions tell whether there is only one thing of that name. ``doubtful`` keeps candidates that may be
+    # ungrammatical or true of the image, as the released data do, with a tag "doubt".
     if _pieces(parsed.text) > MOST_TOKENS:
         return Perturbed.of("the caption has more than 80 tokens")
     if not parsed.chunks:
@@ -85,11 +81,9 @@ _MORE_OF_THEM = words("further")
 
 
 def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Perturbed:
-    """Make foils of the numbers in a caption: "exactly" and the number in the caption, another one in the foil.
-
-    "Exactly" on both sides makes a lower number false too. A number is taken if another caption gives the same, and
-    none gives another one.
-    """
+    """Make foils of the numbers in a caption: "exactly" and the number in the caption, another one in the foil."""
+    # "Exactly" on both sides makes a lower number false too. A number is taken if another caption gives the same, and
+    # none gives another one.
     if not has_number(parsed):
         return Perturbed.of("no number")
     if why := unfit(parsed):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from vlgate.perturb.ontology.tables import TsvRow, rows_of
+from vlgate.perturb.ontology.tables import TsvRow, rows_in
 
 _FILE = Path(__file__).with_name("coco_objects.tsv")
 
@@ -45,7 +45,7 @@ def object_names(classes: Iterable[ObjectClass]) -> ObjectNames:
 @cache
 def coco_names() -> ObjectNames:
     columns = ("category", "supercategory", "word", "names", "beside")
-    rows = rows_of(_FILE.name, _FILE.read_text(encoding="utf-8"), *columns)
+    rows = rows_in(_FILE, *columns)
     return object_names(_class(row) for row in rows)
 
 
