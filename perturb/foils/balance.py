@@ -19,6 +19,7 @@ from vlgate.seeds import quick_generator
 # and seed decide the result. Nothing here knows what a class is: a number, a preposition, a verb, "yes".
 
 T = TypeVar("T", bound=Hashable)
+_ENOUGH = 30  # the cases that a gate needs by default
 
 
 def capped(classes: Sequence[T], cap: int, *, seed: int) -> tuple[int, ...]:
@@ -45,14 +46,17 @@ def even_within(
 ) -> tuple[int, ...]:
     """Keep equally many candidates of each class that is wanted, in all and as far as possible within each group."""
     # A group is whatever may give the class away to a model that sees no image: of the VisDial questions whether the
-    # image is in colour, nine in ten are answered with yes. In a group no class is kept more than once more often than
-    # the rarest one.
+    # image is in colour, nine in ten are answered with yes. In a group each class is kept as often as the rarest one,
+    # or once more if that would leave fewer than ``_ENOUGH``.
     if len(groups) != len(classes):
         raise ValueError(f"len(groups)={len(groups)!r} must be len(classes)={len(classes)!r}")
     counts = Counter(zip(groups, classes, strict=True))
-    room = {key: min(counts[key[0], one] for one in wanted) + 1 for key in counts if key[1] in wanted}
-    kept = _taken(list(zip(groups, classes, strict=True)), room, f"{seed}/even_within")
-    chosen = even([classes[index] for index in kept], wanted, seed=seed, limit=limit)
+    for more in (0, 1):
+        room = {key: min(counts[key[0], one] for one in wanted) + more for key in counts if key[1] in wanted}
+        kept = _taken(list(zip(groups, classes, strict=True)), room, f"{seed}/even_within")
+        chosen = even([classes[index] for index in kept], wanted, seed=seed, limit=limit)
+        if len(chosen) >= _ENOUGH:
+            break
     return tuple(kept[n] for n in chosen)
 
 
@@ -74,7 +78,7 @@ def _taken(keys: Sequence[T], room: dict[T, int], name: str) -> list[int]:
     return sorted(kept)
 
 
-def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int) -> Mapping[int, T]:
+def assigned(classes: Sequence[T], options: Sequence[Sequence[T]], *, seed: int | str) -> Mapping[int, T]:
     """Choose foils' classes by position so that captions and foils have the same distribution of classes."""
     # ``options`` are the classes that each candidate's foil may take. Candidates that cannot be given one are dropped,
     # until the foils of those that are left have exactly the classes of their captions. What is left is the most that
@@ -112,13 +116,13 @@ def _in_groups(
     for index, group in enumerate(groups):
         members[group].append(index)
     chosen: dict[int, T] = {}
-    for part in members.values():
-        if len(part) >= smallest:
-            chosen |= _of(classes, options, part, seed)
+    for group, part in members.items():
+        if len(part) >= smallest:  # with one seed for all, equal groups would put the same number for each number
+            chosen |= _of(classes, options, part, f"{seed}/{group}")
     return chosen
 
 
-def _of(classes: Sequence[T], options: Sequence[Sequence[T]], indexes: Sequence[int], seed: int) -> dict[int, T]:
+def _of(classes: Sequence[T], options: Sequence[Sequence[T]], indexes: Sequence[int], seed: int | str) -> dict[int, T]:
     some = assigned([classes[index] for index in indexes], [options[index] for index in indexes], seed=seed)
     return {indexes[n]: one for n, one in some.items()}
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from vlgate.making.inputs.records import Caption
-from vlgate.making.kinds.kind import Inference, Item, Kind, Made, MakeSome, Release, Selected, Start, Work, selecting
+from vlgate.making.kinds.kind import Item, Kind, Made, MakeSome, Release, Selected, Start, Work, selecting
 from vlgate.making.sets.folder import METHODS, NO_VOTES, as_cases, valse
 from vlgate.perturb.foils.balance import exchanged, paired
 from vlgate.perturb.foils.candidates import Foil, Perturbed, Swap
@@ -83,12 +83,10 @@ def _valse(items: Iterable[Item], file: str, phenomenon: str) -> Mapping[str, st
     return {f"valse/data/{file}": json.dumps(records, ensure_ascii=False, indent=1)}
 
 
-def _foil_kind(
-    name: str, sentence: str, start: Start, release: Release, inference: Inference = "not entailment"
-) -> Kind:
+def _foil_kind(name: str, sentence: str, start: Start, release: Release, **more: Any) -> Kind:
     uses = ("nli", "grammar")
     common = Kind(name=name, sentence=sentence, takes=("captions",), start=start, release=release, uses=uses)
-    return replace(common, needs=("parser",), select=_balanced, inference=inference)
+    return replace(common, needs=("parser",), select=_balanced, **more)
 
 
 PLURALITY = _foil_kind(
@@ -96,7 +94,8 @@ PLURALITY = _foil_kind(
     "one thing in the caption and several in the foil, or the reverse, as in VALSE",
     _starting(plurals),
     lambda items: _valse(items, "plurals.json", "plurals"),
-    "contradiction",
+    inference="contradiction",
+    renumbers=True,
 )
 FOIL_IT = _foil_kind(
     "foil-it",
@@ -109,6 +108,7 @@ COUNTING_CAPTIONS = _foil_kind(
     "the number in a caption against another one, with exactly before both",
     _starting(counted, has_number),
     lambda items: as_cases(items, "counting-captions"),  # no benchmark has such a task
+    renumbers=True,
 )
 
 

@@ -86,7 +86,8 @@ class Kind:
     if their option is given. If ``whole`` is true, the inputs are one block, because candidates combine inputs that
     stand anywhere. ``select`` runs on all candidates that passed the checks, before the blind baseline is balanced.
     ``inference`` says which foils stay if --nli is given: VALSE keeps contradictions only for plurality and relations,
-    and does not ask for actions. ``permuted`` says that caption and foil have the same words by construction.
+    and does not ask for actions. ``permuted`` says that caption and foil have the same words by construction, and
+    ``renumbers`` that they differ in number, so that few words may stay: "There is 1 dog", "There are 2 dogs".
     A kind without ``release`` has no benchmark's format, and one without ``start`` is made by functions of its own, as
     ``questions`` is.
     """
@@ -103,6 +104,7 @@ class Kind:
     whole: bool = False
     inference: Inference = "not entailment"
     permuted: bool = False
+    renumbers: bool = False
 
     @property
     def tools(self) -> tuple[str, ...]:

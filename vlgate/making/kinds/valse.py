@@ -110,8 +110,9 @@ def _coreference_release(items: Sequence[Item]) -> Mapping[str, str]:
     return files
 
 
-def _question_kind(name: str, sentence: str, start: Start, release: Release, select: Select | None) -> Kind:
-    """Counting chooses foils of all questions together; the other kinds choose among candidates."""
+def _question_kind(
+    name: str, sentence: str, start: Start, release: Release, select: Select | None, *, whole: bool = False
+) -> Kind:
     return Kind(
         name=name,
         sentence=f"{sentence} (VALSE)",
@@ -121,13 +122,15 @@ def _question_kind(name: str, sentence: str, start: Start, release: Release, sel
         needs=("parser",),
         uses=("lm",),
         select=select,
-        whole=select is None,
+        whole=whole,
         inference="unused",
+        renumbers=name != "coreference",
     )
 
 
-def _counting_kind(name: str, sentence: str, file: str) -> Kind:
-    return _question_kind(name, sentence, _counting(name), valse(file, "counting"), None)
+def _counting_kind(name: str, sentence: str, file: str, select: Select | None) -> Kind:
+    """Foils are chosen for all questions together; ``select`` balances what the checks leave."""
+    return _question_kind(name, sentence, _counting(name), valse(file, "counting"), select, whole=True)
 
 
 EXISTENCE = _question_kind(
@@ -139,13 +142,16 @@ EXISTENCE = _question_kind(
 )
 
 COUNTING_BALANCED = _counting_kind(
-    "counting-balanced", "another number, each as often in captions as in foils", "counting-hard.json"
+    "counting-balanced",
+    "another number, each as often in captions as in foils",
+    "counting-hard.json",
+    selecting(matched),
 )
 COUNTING_SMALL = _counting_kind(
-    "counting-small", "another number, captions and foils of 0 to 3", "counting-small-quant.json"
+    "counting-small", "another number, captions and foils of 0 to 3", "counting-small-quant.json", selecting(matched)
 )
 COUNTING_ADVERSARIAL = _counting_kind(
-    "counting-adversarial", "foils of 0 to 3 for captions of 4 and more", "counting-adversarial.json"
+    "counting-adversarial", "foils of 0 to 3 for captions of 4 and more", "counting-adversarial.json", None
 )
 
 COREFERENCE = _question_kind(

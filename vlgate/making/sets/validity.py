@@ -108,7 +108,7 @@ class Comparing(Protocol):
 
 
 def checks(kind: Kind, tools: Tools) -> tuple[Check, ...]:
-    found: list[Check] = [_each(equal), _each(rewritten)]
+    found: list[Check] = [_each(equal)] if kind.renumbers else [_each(equal), _each(rewritten)]
     if tools.has("grammar"):
         found.append(_each(lambda pairs: ungrammatical(pairs, tools.grammar)))
     if tools.has("nli") and kind.inference != "unused":
