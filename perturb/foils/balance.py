@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import sqrt
 from random import Random
 from typing import TypeVar
@@ -219,42 +219,6 @@ def _path(
     return None
 
 
-def paired(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
-    """Select foils so that each pair of classes occurs as often in one direction as in the other (VALSE, A.4)."""
-    # The pairs take turns, so that a frequent pair does not crowd out the others. Each source, such as a caption or an
-    # image, is used once.
-    if len(foils) != len(sources):
-        raise ValueError(f"len(foils)={len(foils)} and len(sources)={len(sources)} must be equal")
-    queues: dict[tuple[str, str], list[int]] = {}
-    for index in np.random.default_rng(seed).permutation(len(foils)).tolist():
-        queues.setdefault(foils[index].classes, []).append(index)
-    open_pairs = sorted((one, other) for one, other in queues if one < other and (other, one) in queues)
-    used: set[Hashable] = set()
-    taken: list[int] = []
-    while open_pairs:
-        still = []
-        for one, other in open_pairs:
-            two = _two(queues[one, other], queues[other, one], sources, used)
-            if two:
-                taken += two
-                still.append((one, other))
-        open_pairs = still
-    return tuple(sorted(taken))
-
-
-def _two(one: list[int], other: list[int], sources: Sequence[Hashable], used: set[Hashable]) -> list[int]:
-    two: list[int] = []
-    for queue in (one, other):
-        while queue and sources[queue[-1]] in used:
-            queue.pop()
-        if not queue:
-            used.difference_update(sources[index] for index in two)
-            return []
-        two.append(queue.pop())
-        used.add(sources[two[-1]])
-    return two
-
-
 def matched(foils: Sequence[Foil], sources: Sequence[Hashable], seed: int) -> tuple[int, ...]:
     """Select foils so that each class replaces others exactly as often as others replace it (VALSE, A.5)."""
     # Classes need not be paired: "ride" may be replaced by "push", "push" by "pull" and "pull" by "ride". Such rings
@@ -317,33 +281,90 @@ Exchange = tuple[str, str]
 """What a caption has and what its foil has instead."""
 
 
-def exchanged(groups: Sequence[Sequence[Foil]], *, seed: int) -> tuple[tuple[int, Foil], ...]:
-    """Choose at most one foil of each caption so that each word, with its quantifier, is as often true as false."""
-    # A foil that puts "dogs" for "dog" is chosen only together with one that puts "dog" for "dogs", in another caption.
-    # The rarest exchanges are served first.
-    pools: dict[Exchange, list[tuple[int, Foil]]] = {}
-    random = quick_generator(f"{seed}/exchanged")
-    for index in random.sample(range(len(groups)), len(groups)):
-        for foil in groups[index]:
-            pools.setdefault(exchange(foil), []).append((index, foil))
-    chosen: dict[int, Foil] = {}
-    both_ways = [pair for pair in pools if pair[0] < pair[1] and pair[::-1] in pools]
-    for pair in sorted(both_ways, key=lambda one: (min(len(pools[one]), len(pools[one[::-1]])), one)):
-        _take(pools[pair], pools[pair[::-1]], chosen)
-    return tuple(sorted(chosen.items()))
-
-
 def exchange(foil: Foil) -> Exchange:
     """What a caption has and what its foil has instead: the classes, with the quantifiers of a plurality foil."""
     before, _, after = foil.tags.get("quantifiers", "/").partition("/")
     return f"{before} {foil.classes[0]}".strip(), f"{after} {foil.classes[1]}".strip()
 
 
-def _take(there: list[tuple[int, Foil]], back: list[tuple[int, Foil]], chosen: dict[int, Foil]) -> None:
-    while True:
-        one = next((item for item in there if item[0] not in chosen), None)
-        two = next((item for item in back if item[0] not in chosen and (one is None or item[0] != one[0])), None)
-        if one is None or two is None:
-            return
-        chosen.update((one, two))
-        there, back = there[there.index(one) + 1 :], back[back.index(two) + 1 :]
+class _Exchanges:
+    """Foils to choose from, by exchange and by whether the caption is the likelier text; ``chosen`` by source."""
+
+    def __init__(
+        self, foils: Sequence[Foil], sources: Sequence[Hashable], leads: Sequence[float], random: Random
+    ) -> None:
+        self.pools: dict[Exchange, dict[bool, deque[int]]] = {}
+        self.chosen: dict[Hashable, int] = {}
+        self._sources = sources
+        self._surplus = 0  # twos with the caption likelier in both, less those with the foil likelier in both
+        for index in random.sample(range(len(foils)), len(foils)):
+            likelier = bool(leads) and leads[index] > 0
+            pools = self.pools.setdefault(exchange(foils[index]), {True: deque(), False: deque()})
+            pools[likelier].append(index)
+
+    def rarity(self, pair: Exchange) -> int:
+        sizes = sorted(sum(map(len, self.pools[way].values())) for way in (pair, pair[::-1]))
+        return (-sizes[1] / sizes[0], sizes[0])
+
+    def mixed(self, pair: Exchange) -> bool:
+        """Choose two foils, p for q and q for p, one of whose captions is the likelier text."""
+        one, other = self.pools[pair], self.pools[pair[::-1]]
+        return self._take(one[True], other[False]) or self._take(one[False], other[True])
+
+    def alike(self, pair: Exchange) -> bool:
+        """Choose two whose captions are both less likely, or both likelier as long as about half of all are."""
+        one, other = self.pools[pair], self.pools[pair[::-1]]
+        if self._take(one[False], other[False]):
+            self._surplus -= 1
+            return True
+        if self._surplus + 1 > _SLACK * len(self.chosen) or not self._take(one[True], other[True]):
+            return False
+        self._surplus += 1
+        return True
+
+    def _take(self, there: deque[int], back: deque[int]) -> bool:
+        for pool in (there, back):
+            while pool and self._sources[pool[0]] in self.chosen:
+                pool.popleft()
+        if not there or not back:
+            return False
+        source = self._sources[there[0]]
+        if self._sources[back[0]] == source:  # the other foil must be of another source
+            taken = {*self.chosen, source}
+            other = next((index for index in back if self._sources[index] not in taken), None)
+            if other is None:
+                return False
+            back.remove(other)
+            back.appendleft(other)
+        for pool in (there, back):
+            index = pool.popleft()
+            self.chosen[self._sources[index]] = index
+        return True
+
+
+_SLACK = 0.02  # twos of all cases: a share of 0.52
+
+
+def exchanged(
+    foils: Sequence[Foil], sources: Sequence[Hashable], seed: int, leads: Sequence[float] = ()
+) -> tuple[int, ...]:
+    """Select foils so that each exchange, p for q, is made as often as q for p (VALSE, A.4), one foil of each source.
+
+    ``leads`` say by how much each caption is the likelier text: about half of the selected captions are.
+    """
+    if len(foils) != len(sources):
+        raise ValueError(f"len(foils)={len(foils)} and len(sources)={len(sources)} must be equal")
+    random = quick_generator(f"{seed}/exchanged")
+    exchanges = _Exchanges(foils, sources, leads, random)
+    both_ways = [pair for pair in exchanges.pools if pair[0] < pair[1] and pair[::-1] in exchanges.pools]
+    random.shuffle(both_ways)
+    # The rarest exchanges are served first; equally rare ones, such as those of one noun with "some" and with "a number
+    # of", take turns in an order that the seed decides.
+    rarity = {pair: exchanges.rarity(pair) for pair in both_ways}
+    groups = [list(turns) for _, turns in groupby(sorted(both_ways, key=rarity.__getitem__), key=rarity.__getitem__)]
+    for take in (exchanges.mixed, exchanges.alike, exchanges.alike):
+        for group in groups:
+            turns = group
+            while turns:
+                turns = [pair for pair in turns if take(pair)]
+    return tuple(sorted(exchanges.chosen.values()))

@@ -191,7 +191,9 @@ def _opposite(parsed: Parsed, one: Preposition) -> tuple[str, ...]:
         verb = None
     else:
         return ()
-    return contrasts().opposite(one.name, thing.lemma.lower(), several=thing.tag == "NNS", head=verb)
+    subjects = [parsed.tokens[index].lemma.lower() for index in _subjects(parsed, one.head)]
+    several = thing.tag == "NNS"
+    return contrasts().opposite(one.name, thing.lemma.lower(), several=several, head=verb, subjects=subjects)
 
 
 def _is_absurd(parsed: Parsed, one: Preposition, name: str) -> bool:

@@ -83,25 +83,24 @@ _MORE_OF_THEM = words("further")
 def counted(parsed: Parsed, others: Sequence[Mentions] = ()) -> Perturbed:
     """Make foils of the numbers in a caption: "exactly" and the number in the caption, another one in the foil."""
     # "Exactly" on both sides makes a lower number false too. A number is taken if another caption gives the same, and
-    # none gives another one.
-    if not has_number(parsed):
-        return Perturbed.of("no number")
+    # none gives another one; "a dog" is one if it may become plural (``plurals``). Without these, two is the number of
+    # nine in ten captions, and hardly any foil could say two.
+    if not parsed.chunks:
+        return Perturbed.of("no noun phrase")
     if why := unfit(parsed):
         return Perturbed.of(why)
     reading = read(parsed)
     outcomes: list[Foil | str] = [*reading.refused]
     for phrase in reading.phrases.values():
         doubt = _doubt(reading, phrase, others)
-        outcomes += _counted_foils(reading, phrase) if doubt is None else [doubt]
+        outcomes += _counted_foils(reading, phrase, phrase.count or 1) if doubt is None else [doubt]
     return Perturbed.of(*outcomes)
-
-
-def has_number(parsed: Parsed) -> bool:
-    return any(token.tag == "CD" for token in parsed.tokens)
 
 
 def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> str | None:
     noun = phrase.singular_noun
+    if phrase.kind in {"a", "this"}:
+        return next(iter((*doubts_of(reading, phrase, others), *renumbered(reading, phrase).doubts)), None)
     if phrase.kind != "number" or phrase.count is None:
         return "no number"
     if not 1 <= phrase.count <= LARGEST:
@@ -140,8 +139,8 @@ def _tells_two(reading: Reading) -> bool:
     return not _OF_TWO.isdisjoint(said) or said.count("one") > 1
 
 
-def _counted_foils(reading: Reading, phrase: NounPhrase) -> Iterator[Foil]:
-    count, said = phrase.count or 0, reading.parsed.tokens[phrase.lead[1] - 1].text
+def _counted_foils(reading: Reading, phrase: NounPhrase, count: int) -> Iterator[Foil]:
+    said = reading.parsed.tokens[phrase.lead[1] - 1].text if phrase.kind == "number" else NUMERALS[count - 1]
     digits = said.isdigit()
     for step in STEPS:
         number = count + step

@@ -13,8 +13,9 @@ from typing import Any, Literal
 from vlgate import __version__
 from vlgate.errors import OptionError
 from vlgate.making.inputs.reading import ImageFolder, Read, read_inputs
+from vlgate.making.inputs.records import Caption
 from vlgate.making.kinds.kind import Item, Kind, MakeSome, Work
-from vlgate.making.sets.blind import reached
+from vlgate.making.sets.blind import reached, scored
 from vlgate.making.sets.candidates import Block, Chosen, blocks, choose, items
 from vlgate.making.sets.folder import BIAS, PAGE, WHY, SetFolder, as_cases, as_reasons, digest, opened
 from vlgate.making.sets.report import Account, as_page, measured, shortcuts_record
@@ -107,7 +108,14 @@ def _chosen(
         return kind.start(work), checks(kind, tools)
 
     def choice() -> Chosen:
-        return choose(kind, candidates, limit=settings.limit, seed=settings.seed, prune=settings.prune)
+        return choose(kind, candidates, limit=settings.limit, seed=settings.seed, prune=settings.prune, score=score)
+
+    def score(some: Sequence[Item]) -> list[Item]:
+        return scored(some, captions, tools.lm if tools.has("lm") else None)
+
+    captions = [
+        (one.image, text) for one in read.inputs if isinstance(one, Caption) for text in (one.text, *one.others)
+    ]
 
     taken: list[Block] = []
     candidates: list[Item] = []
