@@ -101,10 +101,8 @@ def _doubt(reading: Reading, phrase: NounPhrase, others: Sequence[Mentions]) -> 
     noun = phrase.singular_noun
     if phrase.kind in {"a", "this"}:
         return next(iter((*doubts_of(reading, phrase, others), *renumbered(reading, phrase).doubts)), None)
-    if phrase.kind != "number" or phrase.count is None:
-        return "no number"
-    if not 1 <= phrase.count <= LARGEST:
-        return "the number is too large to be exact"
+    if phrase.kind != "number" or not 1 <= (phrase.count or 0) <= LARGEST:
+        return "no number that can be exact"
     if noun in _MEASURES or (reason_of(noun) is not None and not has_kind(noun, MORE)):
         return "the number is not one of objects"
     if any(token.lower in _MORE_OF_THEM for token in reading.parsed.tokens):
